@@ -1,0 +1,62 @@
+# Two commands matter: `make run` and `make test`. Both set up everything they need first.
+# LIGHT=1 leaves out the second dense path (torch): smaller, quicker to install.
+
+PYTHON ?= python3
+VENV   ?= .venv
+PORT   ?= 8501
+LIGHT  ?=
+
+BIN   := $(VENV)/bin
+KIND  := $(if $(LIGHT),light,full)
+READY := $(VENV)/.ready-$(KIND)
+
+.PHONY: run test check format browser samples clean
+
+run: $(READY)
+	@$(BIN)/streamlit run streamlit_app.py \
+	    --server.address 127.0.0.1 --server.port $(PORT) \
+	    --server.allowedHosts '["localhost","127.0.0.1","[::1]"]'
+
+test: check browser
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.ready-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+samples: $(VENV)/.ready-dev
+	$(BIN)/python data/samples/typeset.py
+
+# The browser tests drive a real Chromium; where none can be had they are skipped, and say so.
+browser:
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && apt-get install -y -qq chromium fonts-noto-cjk; \
+	else echo "No Chromium here: the browser tests will be skipped (install chromium to run them)."; fi
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "Lectern needs Python 3.11 or newer; name one with PYTHON=python3.12 make run"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.ready-full: requirements.txt constraints.txt | $(BIN)/python
+	$(BIN)/pip install -q --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/.ready-light: requirements.txt constraints.txt | $(BIN)/python
+	sed '/^# >>> second dense path/,/^# <<< second dense path/d' requirements.txt > .requirements-light.txt
+	$(BIN)/pip install -q --disable-pip-version-check -r .requirements-light.txt
+	@rm -f .requirements-light.txt && touch $@
+
+$(VENV)/.ready-dev: requirements-dev.txt requirements.txt constraints.txt | $(BIN)/python
+	$(BIN)/pip install -q --disable-pip-version-check -r requirements-dev.txt
+	@touch $@ $(VENV)/.ready-full
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

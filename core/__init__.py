@@ -1,0 +1,1 @@
+"""Lectern's engine: reading, retrieval, evidence and agents. No Streamlit in here, ever."""

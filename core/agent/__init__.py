@@ -1,0 +1,1 @@
+"""The LangGraph agent: intents, router, nodes, events, and the runner that owns a turn."""

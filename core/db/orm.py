@@ -1,0 +1,176 @@
+"""The tables, as SQLAlchemy models. Alembic migrations in `migrations/` create them."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from pgvector.sqlalchemy import Vector
+from sqlalchemy import (
+    BigInteger,
+    DateTime,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    Text,
+    UniqueConstraint,
+    func,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+
+class Base(DeclarativeBase):
+    """All of Lectern's own tables."""
+
+    type_annotation_map = {datetime: DateTime(timezone=True), str: Text}  # noqa: RUF012
+
+
+class PaperTable(Base):
+    """A work. `state` is always 'ready': a paper is stored whole or not at all."""
+
+    __tablename__ = "papers"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
+    title: Mapped[str]
+    authors: Mapped[list[str]] = mapped_column(JSONB)
+    year: Mapped[int | None] = mapped_column(Integer)
+    abstract: Mapped[str] = mapped_column(default="")
+    language: Mapped[str]
+    doi: Mapped[str] = mapped_column(default="")
+    arxiv_id: Mapped[str] = mapped_column(default="")
+    read_by: Mapped[str] = mapped_column(default="text")
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class FileTable(Base):
+    """The bytes of a paper, known by the SHA-256 (lower-case hex) of the file as it came.
+
+    `data` is what pages are drawn from: for an encrypted file the unlocked copy.
+    """
+
+    __tablename__ = "files"
+
+    sha256: Mapped[str] = mapped_column(primary_key=True)
+    paper_id: Mapped[UUID] = mapped_column(ForeignKey("papers.id", ondelete="CASCADE"), index=True)
+    media_type: Mapped[str] = mapped_column(default="application/pdf")
+    size: Mapped[int] = mapped_column(Integer)
+    data: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+
+
+class PageTable(Base):
+    """A page's own text and size in points."""
+
+    __tablename__ = "pages"
+
+    file: Mapped[str] = mapped_column(
+        ForeignKey("files.sha256", ondelete="CASCADE"), primary_key=True
+    )
+    number: Mapped[int] = mapped_column(Integer, primary_key=True)
+    label: Mapped[str] = mapped_column(default="")
+    width: Mapped[float]
+    height: Mapped[float]
+    text: Mapped[str]
+
+
+class ChunkTable(Base):
+    """A chunk; `spans` is a list of [start, end, x0, y0, x1, y1]; `terms` its BM25 tokens."""
+
+    __tablename__ = "chunks"
+    __table_args__ = (UniqueConstraint("paper_id", "ordinal"),)
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
+    paper_id: Mapped[UUID] = mapped_column(ForeignKey("papers.id", ondelete="CASCADE"))
+    file: Mapped[str] = mapped_column(ForeignKey("files.sha256", ondelete="CASCADE"), index=True)
+    ordinal: Mapped[int] = mapped_column(Integer)
+    page: Mapped[int] = mapped_column(Integer)
+    section: Mapped[str] = mapped_column(default="")
+    kind: Mapped[str] = mapped_column(default="body")
+    text: Mapped[str]
+    terms: Mapped[str]
+    spans: Mapped[list[list[float]]] = mapped_column(JSONB)
+
+
+class EmbeddingTable(Base):
+    """One chunk's vector by one model, unit length. The column has no fixed dimension."""
+
+    __tablename__ = "embeddings"
+    __table_args__ = (Index("embeddings_by_model", "model"),)
+
+    chunk_id: Mapped[int] = mapped_column(
+        ForeignKey("chunks.id", ondelete="CASCADE"), primary_key=True
+    )
+    model: Mapped[str] = mapped_column(primary_key=True)
+    dimension: Mapped[int] = mapped_column(Integer)
+    vector: Mapped[Any] = mapped_column(Vector())
+
+
+class LibraryTable(Base):
+    """Which user has which paper. `removed_at` set: removed, and can still be undone."""
+
+    __tablename__ = "library"
+
+    user_id: Mapped[UUID] = mapped_column(primary_key=True)
+    paper_id: Mapped[UUID] = mapped_column(
+        ForeignKey("papers.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    filename: Mapped[str] = mapped_column(default="")
+    added_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    removed_at: Mapped[datetime | None]
+
+
+class ConversationTable(Base):
+    """Turns under one id, of one user."""
+
+    __tablename__ = "conversations"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
+    user_id: Mapped[UUID] = mapped_column(index=True)
+    title: Mapped[str] = mapped_column(default="")
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    removed_at: Mapped[datetime | None]
+
+
+class TurnTable(Base):
+    """A question and all that came of it, self-contained.
+
+    `state`: running, finished, stopped, failed. `scope`: list of paper ids, or null for all.
+    """
+
+    __tablename__ = "turns"
+    __table_args__ = (UniqueConstraint("conversation_id", "position"),)
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
+    conversation_id: Mapped[UUID] = mapped_column(
+        ForeignKey("conversations.id", ondelete="CASCADE")
+    )
+    position: Mapped[int] = mapped_column(Integer)
+    question: Mapped[str]
+    selected: Mapped[str] = mapped_column(default="")
+    scope: Mapped[list[str] | None] = mapped_column(JSONB)
+    intent: Mapped[str] = mapped_column(default="")
+    mode: Mapped[str] = mapped_column(default="")
+    state: Mapped[str] = mapped_column(default="running")
+    answer: Mapped[str] = mapped_column(default="")
+    citations: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, default=list)
+    sentences: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, default=list)
+    steps: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, default=list)
+    usage: Mapped[dict[str, Any]] = mapped_column(JSONB, default=dict)
+    error: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    started_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    finished_at: Mapped[datetime | None]
+
+
+class TurnEventTable(Base):
+    """A turn's events in order, for pages that attach later."""
+
+    __tablename__ = "turn_events"
+
+    turn_id: Mapped[UUID] = mapped_column(
+        ForeignKey("turns.id", ondelete="CASCADE"), primary_key=True
+    )
+    seq: Mapped[int] = mapped_column(Integer, primary_key=True)
+    kind: Mapped[str]
+    data: Mapped[dict[str, Any]] = mapped_column(JSONB)

@@ -1,0 +1,1 @@
+"""Sentences, citation numbers, quotes on pages, and the verdict on every sentence."""

@@ -1,0 +1,1 @@
+"""From a file's bytes to a stored, searchable paper. Parsing runs in a process of its own."""

@@ -1,0 +1,1 @@
+"""From a question to hits. `search.Searcher.search` is the one door."""

@@ -1,0 +1,248 @@
+"""The values that travel between Lectern's parts. Plain data: no I/O, no behaviour beyond JSON.
+
+Coordinates: a box is (x0, y0, x1, y1) as fractions of the page as a reader sees it (rotation
+applied), origin at the top left, so that it can be drawn at any zoom. Pages count from 1.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+from uuid import UUID
+
+Language = Literal["en", "zh", "other"]
+ChunkKind = Literal["body", "abstract", "caption", "table", "references"]
+VerdictLabel = Literal["supported", "partly", "contradicted", "unsupported"]
+Mode = Literal["extractive", "llm"]
+
+LOCAL_USER = UUID("00000000-0000-4000-8000-000000000001")
+"""The one user of a laptop: the command line, and the app on loopback."""
+
+
+class Box(NamedTuple):
+    """A rectangle on a page, in fractions of its width and height."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+class Span(NamedTuple):
+    """Where characters [start, end) of a text stand on its page: one line (or part) of print."""
+
+    start: int
+    end: int
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page as it was read; size in points."""
+
+    number: int
+    width: float
+    height: float
+    text: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperMeta:
+    """What a paper says of itself; empty where it does not say."""
+
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    abstract: str = ""
+    language: Language = "other"
+    doi: str = ""
+    arxiv_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkDraft:
+    """A chunk before it has an id: all on one page and in one section."""
+
+    page: int
+    section: str
+    kind: ChunkKind
+    text: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedPaper:
+    """All that reading a file gives; nothing is stored yet."""
+
+    meta: PaperMeta
+    pages: tuple[Page, ...]
+    chunks: tuple[ChunkDraft, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A retrievable piece of a paper. `file` is the SHA-256 of the bytes it was read from."""
+
+    id: int
+    paper_id: UUID
+    file: str
+    page: int
+    section: str
+    kind: ChunkKind
+    text: str
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """How a chunk scored on each path; None where the path did not see it."""
+
+    dense: float | None = None
+    bm25: float | None = None
+    fused: float | None = None
+    rerank: float | None = None
+
+    def to_json(self) -> dict[str, float | None]:
+        """Return the four scores under their public names."""
+        return {
+            "dense": self.dense,
+            "bm25": self.bm25,
+            "fused": self.fused,
+            "rerank": self.rerank,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk with its scores, best first in any list of hits."""
+
+    chunk: Chunk
+    scores: Scores
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose library is searched, and which papers of it (None: all of them)."""
+
+    user_id: UUID
+    paper_ids: tuple[UUID, ...] | None = None
+    references: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A numbered passage an answer rests on. Self-contained: survives re-indexing and deletion."""
+
+    n: int
+    paper_id: UUID
+    title: str
+    file: str
+    page: int
+    section: str
+    quote: str
+    boxes: tuple[Box, ...]
+    scores: Scores
+    passage: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the public form (see the command line's `ask`)."""
+        return {
+            "n": self.n,
+            "paper_id": str(self.paper_id),
+            "title": self.title,
+            "file": self.file,
+            "page": self.page,
+            "section": self.section,
+            "quote": self.quote,
+            "boxes": [list(box) for box in self.boxes],
+            "scores": self.scores.to_json(),
+            "passage": self.passage,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Citation":
+        """Read back what `to_json` wrote."""
+        return cls(
+            n=data["n"],
+            paper_id=UUID(data["paper_id"]),
+            title=data["title"],
+            file=data["file"],
+            page=data["page"],
+            section=data["section"],
+            quote=data["quote"],
+            boxes=tuple(Box(*box) for box in data["boxes"]),
+            scores=Scores(**data["scores"]),
+            passage=data.get("passage", ""),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the cited passages say of a sentence, and why we say so."""
+
+    label: VerdictLabel
+    reason: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """Return label and reason."""
+        return {"label": self.label, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSentence:
+    """One sentence of an answer with the numbers it cites.
+
+    `verdict` is None for a sentence that states nothing checkable (a heading, a refusal).
+    `removed` holds numbers the writer cited that do not exist.
+    """
+
+    text: str
+    citations: tuple[int, ...] = ()
+    verdict: Verdict | None = None
+    removed: tuple[int, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the public form: the verdict as its label, with its reason beside it."""
+        return {
+            "text": self.text,
+            "citations": list(self.citations),
+            "verdict": self.verdict.label if self.verdict else None,
+            "reason": self.verdict.reason if self.verdict else "",
+            "removed": list(self.removed),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of a turn. `estimated` when the server did not report them."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    full_text_tokens: int = 0
+    estimated: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the public form."""
+        return {
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "full_text_tokens": self.full_text_tokens,
+            "estimated": self.estimated,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PaperRow:
+    """A paper as its owner's library lists it."""
+
+    paper_id: UUID
+    meta: PaperMeta
+    pages: int
+    chunks: int
+    read_by: str
+    added_at: str
+    filename: str = ""
+    file: str = ""
+    characters: int = 0
+    pending_models: tuple[str, ...] = field(default=())

@@ -1,0 +1,1 @@
+"""All Streamlit code that is not a page: frame, state, resources, views, languages."""
