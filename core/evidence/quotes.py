@@ -1,0 +1,116 @@
+"""Where a quote stands in its chunk and on its page, and citations made from hits."""
+
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from core.evidence.sentences import split_sentences
+from core.retrieval.tokenize import tokenize
+from core.types import Box, Chunk, Citation, Hit, Span
+
+_DASHES = str.maketrans(
+    dict.fromkeys("‐‑‒–—−﹣－", "-") | dict.fromkeys("‘’`´", "'") | dict.fromkeys("“”„«»", '"')
+)
+_ENOUGH_SHARED = 0.5
+
+
+class Place(NamedTuple):
+    """Characters [start, end) of a chunk's text and the boxes they fill on its page."""
+
+    start: int
+    end: int
+    boxes: tuple[Box, ...]
+
+
+def locate(quote: str, chunk: Chunk) -> Place:
+    """Find `quote` in `chunk`: exactly, else ignoring space, case and width, else the best window.
+
+    When no window shares half of the quote's words, the whole chunk is the place.
+    """
+    start, end = find(quote, chunk.text) or best_window(quote, chunk.text)
+    return Place(start, end, boxes(chunk.spans, start, end))
+
+
+def find(quote: str, text: str) -> tuple[int, int] | None:
+    """Return where `quote` stands in `text`, ignoring space, case, width and dash styles."""
+    quote = quote.strip()
+    if not quote:
+        return None
+    at = text.find(quote)
+    if at >= 0:
+        return at, at + len(quote)
+    folded, origin = fold(text)
+    needle, _ = fold(quote)
+    at = folded.find(needle) if needle else -1
+    if at < 0:
+        return None
+    return origin[at], origin[at + len(needle) - 1] + 1
+
+
+def fold(text: str) -> tuple[str, list[int]]:
+    """Return `text` in NFKC, case-folded, without white space; and each character's origin in it."""
+    folded: list[str] = []
+    origin: list[int] = []
+    for i, character in enumerate(text):
+        plain = unicodedata.normalize("NFKC", character.translate(_DASHES)).casefold()
+        for c in plain:
+            if not c.isspace() and c != "\u00ad":
+                folded.append(c)
+                origin.append(i)
+    return "".join(folded), origin
+
+
+def best_window(quote: str, text: str) -> tuple[int, int]:
+    """Return the run of sentences of `text` sharing most words with `quote`, else all of it."""
+    wanted = set(tokenize(quote))
+    spans = split_sentences(text)
+    best, best_score = (0, len(text)), _ENOUGH_SHARED
+    for first in range(len(spans)):
+        for last in range(first, min(first + 3, len(spans))):
+            start, end = spans[first][0], spans[last][1]
+            score = _f1(wanted, set(tokenize(text[start:end])))
+            if score > best_score:
+                best, best_score = (start, end), score
+    return best
+
+
+def boxes(spans: Sequence[Span], start: int, end: int) -> tuple[Box, ...]:
+    """Return one box a line of print for characters [start, end), cut to the part they fill."""
+    return tuple(
+        _part(span, max(start, span.start), min(end, span.end))
+        for span in spans
+        if span.start < end and start < span.end
+    )
+
+
+def citation(n: int, hit: Hit, quote: str) -> Citation:
+    """Return citation `n` for `quote` as it stands in the chunk of `hit`."""
+    chunk = hit.chunk
+    start, end, where = locate(quote, chunk)
+    return Citation(
+        n=n,
+        paper_id=chunk.paper_id,
+        title=hit.title,
+        file=chunk.file,
+        page=chunk.page,
+        section=chunk.section,
+        quote=chunk.text[start:end],
+        boxes=where,
+        scores=hit.scores,
+        passage=chunk.text,
+    )
+
+
+def _part(span: Span, start: int, end: int) -> Box:
+    """Cut a line's box to characters [start, end), taking all characters as equally wide."""
+    x0, y0, x1, y1 = span.box
+    length = span.end - span.start
+    if length <= 0 or (y1 - y0) > (x1 - x0):  # an upright line of print: no left part to cut
+        return span.box
+    width = (x1 - x0) / length
+    return Box(x0 + (start - span.start) * width, y0, x1 - (span.end - end) * width, y1)
+
+
+def _f1(wanted: set[str], found: set[str]) -> float:
+    shared = len(wanted & found)
+    return 2 * shared / (len(wanted) + len(found)) if shared else 0.0
