@@ -137,6 +137,7 @@ class TurnTable(Base):
     """A question and all that came of it, self-contained.
 
     `state`: running, finished, stopped, failed. `scope`: list of paper ids, or null for all.
+    `runner`: the advisory lock its runner holds while it lives; free means the turn is orphaned.
     """
 
     __tablename__ = "turns"
@@ -158,7 +159,9 @@ class TurnTable(Base):
     sentences: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, default=list)
     steps: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, default=list)
     usage: Mapped[dict[str, Any]] = mapped_column(JSONB, default=dict)
+    notices: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, default=list)
     error: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    runner: Mapped[int] = mapped_column(BigInteger, default=0)
     started_at: Mapped[datetime] = mapped_column(server_default=func.now())
     finished_at: Mapped[datetime | None]
 
