@@ -1,0 +1,284 @@
+"""The one door to passages: every node, tool, evaluation and command searches through it."""
+
+import logging
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Protocol
+from uuid import UUID
+
+import numpy as np
+
+from core.errors import BadInput, RerankFailed
+from core.models.embed import Embedder, Vectors
+from core.retrieval.bm25 import Bm25Index
+from core.retrieval.cache import PaperBundle, PaperCache, PaperSource
+from core.retrieval.dense import cosine, embed_query, usable
+from core.retrieval.fuse import Array, Candidates, best_first, fuse, union
+from core.retrieval.language import language_of
+from core.retrieval.tokenize import normalise, tokenize
+from core.retrieval.weights import BM25, Case
+from core.types import Chunk, Hit, Scope, Scores
+
+MAX_QUERY = 8_000
+"""Characters. A question with a long selected passage fits; more is a document, not a question."""
+EXACT_PAPERS = 24
+"""Up to so many papers are scored in full from the cache; more go through the library's index."""
+POOL = 200
+"""How many chunks each path of the library's index lists."""
+RERANK_POOL = 40
+"""How many of the fused order the reranker sees."""
+_MOST_WIDENING = 8
+_HEAD = 200
+"""Overlapping chunks share heads: equal first characters make a duplicate."""
+
+logger = logging.getLogger(__name__)
+
+
+class Store(PaperSource, Protocol):
+    """The part of the paper store that searching needs."""
+
+    def library(self, user_id: UUID, paper_ids: Sequence[UUID] | None = None) -> tuple[UUID, ...]:
+        """Return the papers of a library; NotFound when one asked for is not in it."""
+        ...
+
+    def titles(self, paper_ids: Sequence[UUID]) -> dict[UUID, str]:
+        """Return the title of each paper."""
+        ...
+
+    def chunks_by_id(self, ids: Sequence[int]) -> dict[int, Chunk]:
+        """Return the chunks that exist."""
+        ...
+
+    def vector_counts(self, paper_ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
+        """Return, by paper, the models whose vectors are complete."""
+        ...
+
+
+class Library(Protocol):
+    """The index over a user's whole library."""
+
+    def dense(self, user_id: UUID, model: str, vector: Vectors, k: int) -> list[tuple[int, float]]:
+        """Return the k nearest chunks with their cosine."""
+        ...
+
+    def bm25(self, user_id: UUID, terms: Sequence[str], k: int) -> list[tuple[int, float]]:
+        """Return the k best chunks with their BM25 score."""
+        ...
+
+
+class Reranker(Protocol):
+    """A model that reads query and passage together."""
+
+    def rerank(self, query: str, texts: Sequence[str], k: int) -> list[tuple[int, float]]:
+        """Return (position, relevance) of the k best, best first. Raises RerankFailed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Hits, best first, and how they were found.
+
+    `notices`: sentences for the user about what did not go as it should.
+    `paths`: the recall paths that took part. `seconds`: by stage.
+    """
+
+    hits: tuple[Hit, ...]
+    notices: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+class Searcher:
+    """Search over one paper, several, or a whole library."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedders: Sequence[Embedder],
+        library: Library,
+        reranker: Reranker | None = None,
+        *,
+        cache_bytes: int = 256 * 1024 * 1024,
+    ) -> None:
+        self.cache = PaperCache(store, cache_bytes)
+        self._store = store
+        self._embedders = tuple(embedders)
+        self._library = library
+        self._reranker = reranker
+
+    def search(self, query: str, scope: Scope, k: int = 5) -> SearchResult:
+        """Return the k passages of the scope that best match the query.
+
+        Paths, union, fusion, de-duplication, reranking when there is a reranker. `dense` in the
+        scores is the cosine by the first model that took part, so that it means the same in
+        every hit.
+
+        Raises:
+            BadInput: the query is empty or longer than MAX_QUERY characters, or k is below 1.
+            NotFound: a paper of the scope is not in the user's library.
+        """
+        text = _checked(query, k)
+        clock = _Clock()
+        with clock.stage("scope"):
+            papers = self._store.library(scope.user_id, scope.paper_ids)
+        if not papers:
+            return SearchResult((), ("There is no paper to search in.",), (), clock.seconds)
+        with clock.stage("embed"):
+            vectors = embed_query(usable(self._embedders, language_of(text)), text)
+        with clock.stage("recall"):
+            found = self._recall(text, vectors, papers, scope)
+        with clock.stage("fuse"):
+            fused = fuse(found.candidates.scores, found.case)
+            hits = self._hits(found, fused, RERANK_POOL if self._reranker else k)
+        notices: tuple[str, ...] = ()
+        if self._reranker and len(hits) > 1:
+            with clock.stage("rerank"):
+                hits, notices = _reranked(self._reranker, text, hits, k)
+        paths = tuple(found.candidates.scores)
+        return SearchResult(tuple(hits[:k]), notices, paths, clock.seconds)
+
+    def _recall(
+        self, text: str, vectors: Mapping[str, Vectors], papers: Sequence[UUID], scope: Scope
+    ) -> "_Found":
+        terms = tokenize(text)
+        if len(papers) <= EXACT_PAPERS:
+            bundles = [
+                self.cache.get(paper, tuple(vectors), references=scope.references)
+                for paper in papers
+            ]
+            return _exact(bundles, vectors, terms)
+        return self._indexed(vectors, terms, papers, scope)
+
+    def _indexed(
+        self,
+        vectors: Mapping[str, Vectors],
+        terms: Sequence[str],
+        papers: Sequence[UUID],
+        scope: Scope,
+    ) -> "_Found":
+        pool = POOL
+        if scope.paper_ids is not None:
+            # The index covers the whole library: list more, so that enough is left of the part.
+            whole = len(self._store.library(scope.user_id))
+            pool *= min(_MOST_WIDENING, math.ceil(whole / len(papers)))
+        lists = {
+            model: self._library.dense(scope.user_id, model, vector, pool)
+            for model, vector in vectors.items()
+        }
+        lists[BM25] = self._library.bm25(scope.user_id, terms, pool)
+        chunks = self._store.chunks_by_id(
+            list({chunk_id for found in lists.values() for chunk_id, _ in found})
+        )
+        wanted = frozenset(papers)
+        kept = {
+            chunk_id
+            for chunk_id, chunk in chunks.items()
+            if chunk.paper_id in wanted and (scope.references or chunk.kind != "references")
+        }
+        candidates = union(
+            {
+                path: [(chunk_id, score) for chunk_id, score in found if chunk_id in kept]
+                for path, found in lists.items()
+            }
+        )
+        return _Found(candidates, Case("library"), chunks)
+
+    def _hits(self, found: "_Found", fused: Array, k: int) -> list[Hit]:
+        """Return the k best hits, the later of two that start alike left out."""
+        ids, scores = found.candidates.ids, found.candidates.scores
+        dense = next((scores[e.name] for e in self._embedders if e.name in scores), None)
+        hits: list[Hit] = []
+        heads: set[str] = set()
+        for i in best_first(fused, ids):
+            if len(hits) == k:
+                break
+            chunk = found.chunks[int(ids[i])]
+            head = _head(chunk.text)
+            if head in heads:
+                continue
+            heads.add(head)
+            cosine = None if dense is None or np.isnan(dense[i]) else float(dense[i])
+            hits.append(Hit(chunk, Scores(cosine, float(scores[BM25][i]), float(fused[i]))))
+        titles = self._store.titles(list({hit.chunk.paper_id for hit in hits}))
+        return [replace(hit, title=titles.get(hit.chunk.paper_id, "")) for hit in hits]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Candidates, the case that weighs their paths, and their chunks by id."""
+
+    candidates: Candidates
+    case: Case
+    chunks: Mapping[int, Chunk]
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = perf_counter() - start
+
+
+def _checked(query: str, k: int) -> str:
+    text = query.strip()
+    if not text:
+        raise BadInput("The question is empty.", hint="Type a question or a few key words.")
+    if len(text) > MAX_QUERY:
+        raise BadInput(
+            f"The question has {len(text):,} characters; at most {MAX_QUERY:,} can be searched.",
+            hint="Ask a shorter question, or add the text as a paper.",
+        )
+    if k < 1:
+        raise BadInput(f"{k} passages cannot be asked for.", hint="Ask for at least one.")
+    return text
+
+
+def _exact(
+    bundles: Sequence[PaperBundle], queries: Mapping[str, Vectors], terms: Sequence[str]
+) -> _Found:
+    """Score every chunk of the papers on every path."""
+    bm25 = Bm25Index.merged([bundle.bm25 for bundle in bundles])
+    scores: dict[str, Array] = {}
+    for model, query in queries.items():
+        columns = [
+            np.full(len(bundle.ids), np.nan)
+            if (rows := bundle.vectors(model)) is None
+            else cosine(rows, query)
+            for bundle in bundles
+        ]
+        column = np.concatenate(columns)
+        if not np.isnan(column).all():
+            scores[model] = column
+    scores[BM25] = bm25.scores(terms)
+    ids = np.concatenate([bundle.ids for bundle in bundles])
+    case = Case("paper" if len(bundles) == 1 else "library", bm25.coverage(terms))
+    chunks = {chunk.id: chunk for bundle in bundles for chunk in bundle.chunks}
+    return _Found(Candidates(ids, scores), case, chunks)
+
+
+def _reranked(
+    reranker: Reranker, query: str, hits: list[Hit], k: int
+) -> tuple[list[Hit], tuple[str, ...]]:
+    """Return the reranked hits, or on failure the fused order and a sentence that says why."""
+    try:
+        ranking = reranker.rerank(query, [hit.chunk.text for hit in hits], min(k, len(hits)))
+    except RerankFailed as error:
+        logger.warning("reranking failed: %s", error.code)
+        return hits, (f"Reranking failed, so the order is the fused one: {error.message}",)
+    return [
+        replace(hits[i], scores=replace(hits[i].scores, rerank=relevance))
+        for i, relevance in ranking
+    ], ()
+
+
+def _head(text: str) -> str:
+    return " ".join(normalise(text).split())[:_HEAD]
