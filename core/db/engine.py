@@ -1,0 +1,147 @@
+"""The connection pool, and the one place that understands how people spell DATABASE_URL."""
+
+import re
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode
+
+import psycopg
+from pgvector.psycopg import register_vector
+from psycopg import pq
+from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy import URL, Engine, create_engine, event
+from sqlalchemy.engine import ExceptionContext
+
+from core.errors import DatabaseDown
+
+_CONNECT_SECONDS = 10
+_URL_HINT = "It should look like postgresql://user:password@host:5432/database."
+_DOWN_CLASSES = ("08", "53", "57", "58")  # connection, resources, operator, system error
+_CANCELLED = "57014"
+
+
+def sqlalchemy_url(text: str) -> URL:
+    """Return a Postgres address as SQLAlchemy wants it (`postgresql+psycopg`).
+
+    Takes any spelling: `postgres://`, `postgresql://`, `postgresql+DRIVER://` (SQLAlchemy),
+    several hosts, Unix sockets, libpq's `host=… dbname=…`; parameters of other clients
+    (`pgbouncer=true`) are left out.
+
+    Raises:
+        DatabaseDown: when it is not a Postgres address; the text itself is not repeated, since
+            it may hold a password.
+    """
+    values = _parameters(text)
+    user, password = values.pop("user", None), values.pop("password", None)
+    database, host, port = (
+        values.pop("dbname", None),
+        values.pop("host", ""),
+        values.pop("port", ""),
+    )
+    if host.startswith(("/", "@")) or "," in host or not port.isdigit():
+        values |= {key: value for key, value in (("host", host), ("port", port)) if value}
+        host = port = ""
+    return URL.create(
+        "postgresql+psycopg",
+        username=user,
+        password=password,
+        host=host or None,
+        port=int(port) if port else None,
+        database=database,
+        query=values,
+    )
+
+
+def libpq_url(text: str) -> str:
+    """Return a Postgres address as libpq, psycopg and DBOS want it (`postgresql://`).
+
+    Raises:
+        DatabaseDown: as `sqlalchemy_url`.
+    """
+    return sqlalchemy_url(text).set(drivername="postgresql").render_as_string(hide_password=False)
+
+
+def _parameters(text: str) -> dict[str, str]:
+    text = text.strip().strip("'\"")
+    scheme = re.match(r"([\w+.-]+)://", text)
+    try:
+        found = conninfo_to_dict(_plain_url(text) if scheme else text)
+    except psycopg.ProgrammingError:
+        raise DatabaseDown("DATABASE_URL cannot be understood.", hint=_URL_HINT) from None
+    values = {key: str(value) for key, value in found.items() if value is not None}
+    if not values:
+        raise DatabaseDown("DATABASE_URL names no database.", hint=_URL_HINT)
+    return values
+
+
+def _plain_url(text: str) -> str:
+    scheme, _, rest = text.partition("://")
+    if scheme.partition("+")[0].lower() not in ("postgres", "postgresql"):
+        raise DatabaseDown(
+            f"DATABASE_URL is for {scheme.partition('+')[0]}, not for Postgres.", hint=_URL_HINT
+        )
+    address, _, query = rest.partition("?")
+    authority, slash, path = address.partition("/")
+    login, at, hosts = authority.rpartition("@")
+    known = {option.keyword.decode() for option in pq.Conninfo.get_defaults()} | {"ssl"}
+    pairs = parse_qsl(query.replace("+", "%2B"), keep_blank_values=True)
+    kept = [(key, _ssl(value) if key == "ssl" else value) for key, value in pairs if key in known]
+    options = urlencode([("sslmode" if k == "ssl" else k, v) for k, v in kept], quote_via=quote)
+    return f"postgresql://{login.replace('@', '%40')}{at}{hosts}{slash}{path}?{options}"
+
+
+def _ssl(value: str) -> str:
+    return {"true": "require", "1": "require", "false": "disable"}.get(value.lower(), value)
+
+
+def make_engine(url: str) -> Engine:
+    """Return a pool on any spelling of a Postgres address; nothing is connected yet.
+
+    Connections know pgvector's types as soon as the extension is there. A server that is down,
+    full or refuses us raises `DatabaseDown` from whatever statement found out.
+    """
+    engine = create_engine(
+        sqlalchemy_url(url),
+        pool_pre_ping=True,
+        pool_size=10,
+        max_overflow=20,
+        hide_parameters=True,  # they hold the text of people's papers
+        connect_args={"connect_timeout": _CONNECT_SECONDS},
+    )
+    event.listen(engine, "checkout", _know_vectors)
+    event.listen(engine, "handle_error", _raise_database_down)
+    return engine
+
+
+def _know_vectors(connection: "psycopg.Connection[Any]", record: Any, _proxy: Any) -> None:
+    if record.info.get("vectors"):
+        return
+    connection.autocommit = True  # so that looking the types up leaves no transaction open
+    try:
+        register_vector(connection)
+        record.info["vectors"] = True
+    except psycopg.ProgrammingError:
+        record.info["vectors"] = False  # no extension yet: looked for again next time
+    finally:
+        connection.autocommit = False
+
+
+def _raise_database_down(context: ExceptionContext) -> None:
+    error = context.original_exception
+    if not context.is_pre_ping and means_down(error):
+        context.chained_exception = database_down(error)
+
+
+def means_down(error: BaseException) -> bool:
+    """Return whether a driver's error says that the server, not the statement, is at fault."""
+    if not isinstance(error, psycopg.OperationalError) or error.sqlstate == _CANCELLED:
+        return False
+    return error.sqlstate is None or error.sqlstate[:2] in _DOWN_CLASSES
+
+
+def database_down(error: BaseException) -> DatabaseDown:
+    """Return the failure to show for a driver's error (libpq never puts a password in one)."""
+    lines = str(error).strip().splitlines()
+    return DatabaseDown(
+        f"The database cannot be used now: {lines[0] if lines else type(error).__name__}",
+        hint="Check that the server of DATABASE_URL runs and has space; then try again.",
+    )

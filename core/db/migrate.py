@@ -1,0 +1,81 @@
+"""Bringing a database to this version's tables, safely from several processes at once."""
+
+from pathlib import Path
+
+import psycopg
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import DBAPIError
+
+from core.errors import DatabaseDown
+
+VERSION_TABLE = "lectern_version"
+_FOLDER = Path(__file__).with_name("migrations")
+_LOCK = int.from_bytes(b"lectern", "big")
+_VECTOR_HINT = (
+    "Install pgvector on the server (https://github.com/pgvector/pgvector), or unset DATABASE_URL "
+    "to use the embedded one."
+)
+_PERMISSION_HINT = (
+    "Let the database's administrator run CREATE EXTENSION vector and grant CREATE on the schema, "
+    "then start Lectern again."
+)
+
+
+def upgrade(engine: Engine) -> None:
+    """Create or update all tables, in one transaction under an advisory lock.
+
+    Raises:
+        DatabaseDown: when pgvector is missing or may not be created, or when the tables are a
+            newer Lectern's.
+    """
+    config = _config()
+    scripts = ScriptDirectory.from_config(config)
+    with engine.begin() as connection:
+        if _version(connection) == scripts.get_current_head():
+            return
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        _check_not_newer(connection, scripts)
+        _create_extension(connection)
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+def _version(connection: Connection) -> str | None:
+    options = {"version_table": VERSION_TABLE}
+    return MigrationContext.configure(connection, opts=options).get_current_revision()
+
+
+def _check_not_newer(connection: Connection, scripts: ScriptDirectory) -> None:
+    version = _version(connection)
+    known = {script.revision for script in scripts.walk_revisions()}
+    if version is not None and version not in known:
+        raise DatabaseDown(
+            f"The database was written by a newer Lectern (its tables are at {version}).",
+            hint="Update Lectern, or use another database.",
+        )
+
+
+def _create_extension(connection: Connection) -> None:
+    try:
+        connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+    except DBAPIError as error:
+        if isinstance(error.orig, psycopg.errors.InsufficientPrivilege):
+            raise DatabaseDown(
+                "This user may not create pgvector in the database.", hint=_PERMISSION_HINT
+            ) from error
+        if isinstance(
+            error.orig, psycopg.errors.FeatureNotSupported | psycopg.errors.UndefinedFile
+        ):
+            raise DatabaseDown("The database has no pgvector.", hint=_VECTOR_HINT) from error
+        raise
