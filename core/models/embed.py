@@ -58,7 +58,7 @@ class _LazyEmbedder(ABC):
         self.name = name
         self.languages = languages
         self._model: Any = None
-        self._failure: Unavailable | None = None
+        self._failure: Exception | None = None
         self._lock = threading.Lock()
         self._recent: OrderedDict[str, Vectors] = OrderedDict()
         self._recent_lock = threading.Lock()
@@ -90,13 +90,13 @@ class _LazyEmbedder(ABC):
             return self._model
         with self._lock:
             if self._failure is not None:
-                raise self._failure
+                raise _not_loaded(self.name, self._failure) from self._failure
             if self._model is None:
                 try:
                     self._model = self._load_model()
                 except (ImportError, OSError, ValueError, RuntimeError) as error:
-                    self._failure = _not_loaded(self.name, error)
-                    raise self._failure from error
+                    self._failure = error
+                    raise _not_loaded(self.name, error) from error
             return self._model
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -166,7 +166,6 @@ class SentenceTransformerEmbedder(_LazyEmbedder):
         known = name in _MINILM_NAMES
         super().__init__(MINILM_NAME if known else name, frozenset({"en"}) if known else None)
         self._dimension = 384 if known else 0
-        self._tokenizer_lock = threading.Lock()
 
     @property
     def dimension(self) -> int:

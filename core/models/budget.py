@@ -1,0 +1,160 @@
+"""What enters a prompt: an estimate of tokens, and the one budgeter that chooses by it."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+_WORD = re.compile(r"[^\W\d_]+|\d+|\s+|[\W_]")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
+_PER_MESSAGE = 4
+"""Tokens that a chat template wraps around a message (role and separators)."""
+
+
+_FIRST_WIDE = 0x2E80
+"""From here on scripts are written without spaces: CJK, kana, hangul."""
+_PER_WIDE = 0.75
+_SYMBOL = 0.8
+_OTHER_SYMBOL = 1.0
+_WHOLE = 8
+_PER_PART = 5.0
+
+
+class Message(NamedTuple):
+    """One message of a prompt; LangChain takes it as it is."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Budgeted:
+    """What fits, in the order of a prompt, and its estimated size in tokens.
+
+    `passages` are the first of those offered, whole; only when not even the first fits is it cut,
+    at the end of a sentence. `selected` and `question` are cut from their ends if need be.
+    """
+
+    history: tuple[Message, ...]
+    selected: str
+    passages: tuple[str, ...]
+    question: str
+    tokens: int
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate how many tokens a chat model's tokenizer makes of a text, in any language.
+
+    Byte-pair vocabularies keep frequent words whole and split others about every 6 letters,
+    numbers about every 3 digits; a Chinese character is a little under one token. White space
+    goes with the next word. `docs/evaluation.md` has the error measured on real papers.
+    """
+    return round(sum(_token_cost(match.group()) for match in _WORD.finditer(text)))
+
+
+def estimate_messages(messages: Sequence[Message]) -> int:
+    """Estimate the tokens of a whole prompt, with what its chat template adds."""
+    return sum(estimate_tokens(message.content) + _PER_MESSAGE for message in messages)
+
+
+def fit(
+    *,
+    system: str,
+    history: Sequence[Message],
+    selected: str,
+    passages: Sequence[str],
+    question: str,
+    context_tokens: int,
+    reserve: int,
+    per_passage: int = 0,
+) -> Budgeted:
+    """Choose what enters a prompt of at most `context_tokens` minus `reserve` for the answer.
+
+    In this order of right: the question and the selected passage (each cut to a quarter of the
+    room if it is longer), the passages by rank, then the history, newest turns first and whole.
+
+    Args:
+        system: the instructions, already rendered; they always enter.
+        history: earlier messages, oldest first: a question and its answer by turns.
+        selected: the passage the reader marked, or ''.
+        passages: as they would stand in the prompt, best first.
+        question: the reader's question.
+        context_tokens: the model's context (LLM_CONTEXT_TOKENS).
+        reserve: tokens kept for the answer.
+        per_passage: tokens that the prompt puts around each passage (a label, a fence).
+    """
+    room = max(0, context_tokens - reserve - estimate_tokens(system) - 2 * _PER_MESSAGE)
+    question = cut(question, max(room // 4, 1))
+    selected = cut(selected, room // 4)
+    left = room - estimate_tokens(question) - estimate_tokens(selected)
+    chosen, left = _fit_passages(passages, left, per_passage)
+    turns, left = _fit_history(history, left)
+    return Budgeted(turns, selected, chosen, question, context_tokens - reserve - left)
+
+
+def _fit_passages(
+    passages: Sequence[str], room: int, per_passage: int
+) -> tuple[tuple[str, ...], int]:
+    chosen: list[str] = []
+    for passage in passages:
+        cost = estimate_tokens(passage) + per_passage
+        if cost > room:
+            break
+        chosen.append(passage)
+        room -= cost
+    if passages and not chosen and (head := cut(passages[0], room - per_passage)):
+        chosen.append(head)
+        room -= estimate_tokens(head) + per_passage
+    return tuple(chosen), room
+
+
+def _fit_history(history: Sequence[Message], room: int) -> tuple[tuple[Message, ...], int]:
+    turns: list[list[Message]] = []
+    for message in history:
+        if message.role == "user" or not turns:
+            turns.append([])
+        turns[-1].append(message)
+    chosen: list[Message] = []
+    for turn in reversed(turns):
+        cost = estimate_messages(turn)
+        if cost > room:
+            break
+        chosen[:0] = turn
+        room -= cost
+    return tuple(chosen), room
+
+
+def cut(text: str, tokens: int) -> str:
+    """Return the head of a text that fits into so many tokens, ending with a sentence if it can.
+
+    A text whose first sentence is too long is cut between words.
+    """
+    if estimate_tokens(text) <= tokens:
+        return text
+    head = _heads(text, tokens)
+    ends = [match.start() for match in _SENTENCE_END.finditer(head)]
+    whole = [end for end in ends if end > len(head) // 2]
+    return head[: whole[-1]].rstrip() if whole else head.rstrip()
+
+
+def _heads(text: str, tokens: int) -> str:
+    spent = 0.0
+    for match in _WORD.finditer(text):
+        spent += _token_cost(match.group())
+        if spent > tokens:
+            return text[: match.start()]
+    return text
+
+
+def _token_cost(piece: str) -> float:
+    first = piece[0]
+    if first.isspace():
+        return 0.1 * (len(piece) > 1)
+    if first.isdigit():
+        return math.ceil(len(piece) / 3)
+    if not first.isalpha():
+        return _SYMBOL if first.isascii() else _OTHER_SYMBOL
+    wide = sum(1 for character in piece if ord(character) >= _FIRST_WIDE)
+    narrow = len(piece) - wide
+    return wide * _PER_WIDE + (1 + max(0, narrow - _WHOLE) / _PER_PART if narrow else 0.0)

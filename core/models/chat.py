@@ -1,0 +1,358 @@
+"""The chat model: any OpenAI-compatible server, through langchain-openai.
+
+A reply is read on a thread with an event loop of its own. So a request can be closed at any
+moment, also while the server is silent: cancelling the task closes the connection.
+"""
+
+import asyncio
+import contextlib
+import email.utils
+import queue
+import random
+import threading
+import time
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from core.config import DEEPSEEK_URL, OPENAI_URL, Settings
+from core.errors import Cancelled, ModelFailed
+from core.models.budget import Message, estimate_messages, estimate_tokens
+from core.models.failures import model_failure
+from core.types import Usage
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessageChunk
+    from langchain_openai import ChatOpenAI
+    from openai import APIStatusError
+
+DEEPSEEK_MODEL = "deepseek-chat"
+OPENAI_MODEL = "gpt-5.4-mini"
+
+_CONNECT_SECONDS = 10.0
+_ATTEMPTS = 3
+_LONGEST_WAIT = 20.0
+_POLL_SECONDS = 0.05
+_NO_KEY = "none"
+"""Servers without keys (Ollama, vLLM) ignore it; the client insists on having one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where the chat model is; `key_setting` is the setting its key came from."""
+
+    url: str
+    model: str
+    key: SecretStr
+    key_setting: str
+
+
+def endpoint(settings: Settings) -> Endpoint | None:
+    """Return the server that the settings name, or None when they name none.
+
+    LLM_BASE_URL and LLM_API_KEY come first, then DEEPSEEK_API_KEY, then OPENAI_API_KEY; LLM_MODEL
+    overrides the model of each. A provider's own key only goes to that provider, or to a server
+    on this machine, never to a stranger whom LLM_BASE_URL names.
+    """
+    url, model = settings.llm_base_url, settings.llm_model
+    for setting, key, home, default in (
+        ("LLM_API_KEY", settings.llm_api_key, OPENAI_URL, OPENAI_MODEL),
+        ("DEEPSEEK_API_KEY", settings.deepseek_api_key, DEEPSEEK_URL, DEEPSEEK_MODEL),
+        ("OPENAI_API_KEY", settings.openai_api_key, OPENAI_URL, OPENAI_MODEL),
+    ):
+        if not key.get_secret_value():
+            continue
+        if setting == "LLM_API_KEY":
+            return Endpoint(url or home, model or _default_model(url or home), key, setting)
+        if not url or _host(url) in (_host(home), "localhost", "127.0.0.1", "::1"):
+            return Endpoint(url or home, model or default, key, setting)
+    if not url:
+        return None
+    return Endpoint(url, model or _default_model(url), SecretStr(_NO_KEY), "LLM_API_KEY")
+
+
+def chat_model(settings: Settings) -> "ChatModel | None":
+    """Return the chat model of the settings, or None: Lectern then works by extraction."""
+    place = endpoint(settings)
+    return ChatModel(place, settings.llm_timeout) if place else None
+
+
+class ChatModel:
+    """One model on one server; may be used by many threads at once."""
+
+    def __init__(self, place: Endpoint, timeout: float = 60.0) -> None:
+        self.endpoint = place
+        self.timeout = timeout
+        self._report_usage = True
+
+    @property
+    def name(self) -> str:
+        """The model's name on its server."""
+        return self.endpoint.model
+
+    def stream(
+        self, messages: Sequence[Message], cancelled: threading.Event | None = None
+    ) -> "ChatReply":
+        """Send a prompt; the reply yields the answer's text as it comes.
+
+        A 429 or 5xx before the first token is tried again, up to three times, after Retry-After
+        or 0.5, 1 s; the first token must come within the timeout (LLM_TIMEOUT) in all, and each
+        later one within the timeout of the one before.
+
+        Raises:
+            ModelFailed: the settings cannot work (no LLM_MODEL, a key with odd characters).
+        """
+        self._check_settings()
+        return ChatReply(self, list(messages), cancelled or threading.Event())
+
+    def check(self) -> None:
+        """Ask the server for its list of models: is it there, and does it take the key?
+
+        Raises:
+            ModelFailed: it is not, or does not.
+        """
+        self._check_settings()
+        from openai import OpenAI, OpenAIError
+
+        key = self.endpoint.key.get_secret_value()
+        seconds = min(self.timeout, _CONNECT_SECONDS)
+        try:
+            with OpenAI(
+                base_url=self.endpoint.url, api_key=key, timeout=seconds, max_retries=0
+            ) as client:
+                client.models.list()
+        except (OpenAIError, ValueError) as error:
+            raise self.failure(error, started=False) from error
+
+    def load(self) -> None:
+        """Import and build the client now, so that the first question need not wait for it."""
+        self._client()
+
+    def failure(self, error: Exception, *, started: bool) -> ModelFailed:
+        """Say what an error of the client means to the user."""
+        return model_failure(
+            error,
+            key_setting=self.endpoint.key_setting,
+            model=self.name,
+            url=self.endpoint.url,
+            timeout=self.timeout,
+            started=started,
+        )
+
+    def _check_settings(self) -> None:
+        place = self.endpoint
+        key = place.key.get_secret_value()
+        if not place.model:
+            raise ModelFailed("No chat model is named.", hint="Set LLM_MODEL beside LLM_BASE_URL.")
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            raise ModelFailed(
+                f"The key in {place.key_setting} has characters that no key has.",
+                hint=f"Copy the key into {place.key_setting} again.",
+                code="MODEL_KEY",
+            )
+        if urlsplit(place.url).scheme not in ("http", "https") or not _host(place.url):
+            raise ModelFailed(
+                "LLM_BASE_URL is not a web address.",
+                hint="It looks like http://localhost:11434/v1.",
+            )
+
+    def _client(self, http: Any = None) -> "ChatOpenAI":
+        from langchain_openai import ChatOpenAI
+        from openai import Timeout
+
+        return ChatOpenAI(
+            model=self.endpoint.model,
+            base_url=self.endpoint.url,
+            api_key=self.endpoint.key,
+            timeout=Timeout(self.timeout, connect=min(self.timeout, _CONNECT_SECONDS)),
+            max_retries=0,
+            stream_usage=self._report_usage,
+            use_responses_api=False,
+            http_async_client=http,
+        )
+
+    async def send(self, messages: list[Message], chunks: "queue.SimpleQueue[Any]") -> None:
+        """Put the chunks of one reply on a queue; close the connection when cancelled."""
+        from openai import DefaultAsyncHttpxClient
+
+        async with DefaultAsyncHttpxClient() as http, asyncio.timeout(self.timeout) as limit:
+            stream, chunk = await self._first_chunk(http, messages)
+            async with contextlib.aclosing(stream):
+                while chunk is not None:
+                    chunks.put(chunk)
+                    limit.reschedule(asyncio.get_running_loop().time() + self.timeout)
+                    chunk = await anext(stream, None)
+
+    async def _first_chunk(
+        self, http: Any, messages: list[Message]
+    ) -> "tuple[Any, AIMessageChunk | None]":
+        from openai import APIStatusError
+
+        for attempt in range(_ATTEMPTS):
+            stream: AsyncIterator[AIMessageChunk] = self._client(http).astream(list(messages))
+            try:
+                return stream, await anext(stream, None)
+            except APIStatusError as error:
+                wait = self._wait_before_retry(error, attempt)
+                if wait is None:
+                    raise
+            await asyncio.sleep(wait)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _wait_before_retry(self, error: "APIStatusError", attempt: int) -> float | None:
+        """Return the seconds to wait, or None when trying again is of no use."""
+        if attempt == _ATTEMPTS - 1:
+            return None
+        if error.status_code in (400, 422) and "stream_options" in error.message:
+            self._report_usage = False  # an older server: usage is estimated from here on
+            return 0.0
+        if error.status_code != 429 and error.status_code < 500:
+            return None
+        asked = _retry_after(error.response.headers.get("retry-after", ""))
+        wait = 0.5 * 2**attempt * random.uniform(1.0, 1.25) if asked is None else asked
+        return wait if wait <= min(_LONGEST_WAIT, self.timeout / 2) else None
+
+
+class ChatReply(Iterator[str]):
+    """An answer as it comes. `text` is what has come so far, whatever happened then.
+
+    Iterating raises ModelFailed when the model fails, and Cancelled when the user stopped it.
+    """
+
+    def __init__(
+        self, model: ChatModel, messages: list[Message], cancelled: threading.Event
+    ) -> None:
+        self.text = ""
+        self.finish_reason = ""
+        self._model = model
+        self._messages = messages
+        self._cancelled = cancelled
+        self._reported: Usage | None = None
+        self._over = False
+        self._chunks: queue.SimpleQueue[AIMessageChunk | _End] = queue.SimpleQueue()
+        self._request = _Request(model.send(messages, self._chunks), self._chunks)
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens the server reported, or an estimate that says it is one."""
+        if self._reported:
+            return self._reported
+        return Usage(
+            prompt_tokens=estimate_messages(self._messages),
+            completion_tokens=estimate_tokens(self.text),
+            estimated=True,
+        )
+
+    def read(self) -> str:
+        """Wait for the whole answer."""
+        for _ in self:
+            pass
+        return self.text
+
+    def close(self) -> None:
+        """Close the connection, if it is still open. Does not wait for the network."""
+        self._over = True
+        self._request.cancel()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __next__(self) -> str:
+        while not self._over:
+            if self._cancelled.is_set():
+                self.close()
+                raise Cancelled("The answer was stopped.")
+            with contextlib.suppress(queue.Empty):
+                piece = self._take(self._chunks.get(timeout=_POLL_SECONDS))
+                if piece:
+                    return piece
+        raise StopIteration
+
+    def _take(self, item: "AIMessageChunk | _End") -> str:
+        if isinstance(item, _End):
+            self._over = True
+            self._check_end(item.error)
+            return ""
+        self.finish_reason = item.response_metadata.get("finish_reason") or self.finish_reason
+        if item.usage_metadata:
+            self._reported = Usage(
+                prompt_tokens=item.usage_metadata["input_tokens"],
+                completion_tokens=item.usage_metadata["output_tokens"],
+            )
+        piece = str(item.text)
+        self.text += piece
+        return piece
+
+    def _check_end(self, error: BaseException | None) -> None:
+        if isinstance(error, Exception):
+            raise self._model.failure(error, started=bool(self.text)) from error
+        if not self.finish_reason:
+            raise ModelFailed(
+                "The model's answer broke off before its end.",
+                hint="Ask again; what had come is kept.",
+                code="MODEL_CUT_OFF",
+            )
+        if not self.text.strip():
+            raise ModelFailed(
+                f"The model gave an empty answer (it ended with '{self.finish_reason[:40]}').",
+                hint="Ask again, or try another LLM_MODEL.",
+                code="MODEL_MALFORMED",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    error: BaseException | None
+
+
+class _Request:
+    """Runs one coroutine on a thread of its own, and puts an _End on the queue after it."""
+
+    def __init__(self, work: Coroutine[Any, Any, None], ends: "queue.SimpleQueue[Any]") -> None:
+        self._loop = asyncio.new_event_loop()
+        self._task = self._loop.create_task(work)
+        self._ends = ends
+        threading.Thread(target=self._run, name="chat-reply", daemon=True).start()
+
+    def cancel(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: it is over already
+            self._loop.call_soon_threadsafe(self._task.cancel)
+
+    def _run(self) -> None:
+        try:
+            self._loop.run_until_complete(asyncio.wait([self._task]))
+            error = None if self._task.cancelled() else self._task.exception()
+            self._ends.put(_End(error))
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        finally:
+            self._loop.close()
+
+
+def _default_model(url: str) -> str:
+    """Return the model for a provider that we know by its host, or '' for others."""
+    known = {_host(DEEPSEEK_URL): DEEPSEEK_MODEL, _host(OPENAI_URL): OPENAI_MODEL}
+    return known.get(_host(url), "")
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _retry_after(header: str) -> float | None:
+    """Read a Retry-After header, seconds or a date (RFC 9110 §10.2.3), into seconds from now."""
+    with contextlib.suppress(ValueError):
+        return max(0.0, float(header))
+    try:
+        date = email.utils.parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    return max(0.0, date.timestamp() - time.time())
