@@ -1,0 +1,224 @@
+"""From sections to chunks: about 1,000 characters, never across a section or a page, with places.
+
+Cutting is done by langchain-text-splitters; this module knows where each character is printed.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+from core.ingest.layout import Line
+from core.ingest.pdf import RawPage, Word
+from core.ingest.sections import Paragraph, Section
+from core.ingest.text import Hyphens, joint, letters, normalise
+from core.types import Box, ChunkDraft, ChunkKind, Span
+
+CHUNK_SIZE = 1_000
+CHUNK_OVERLAP = 100
+SHORT_CHUNK = 200
+"""A piece shorter than this joins its neighbour in the same section."""
+
+SEPARATORS = [
+    "\n\n", "\n", "。", "！", "？", ". ", "! ", "? ", "；", "; ", "，", "、", ", ", " ", "",
+]  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Piece:
+    """Where a word's characters [start, end) of a text come from."""
+
+    start: int
+    end: int
+    word: Word
+    line: int
+
+
+@dataclass(slots=True)
+class _Text:
+    """A text as it grows, with the places of its words."""
+
+    hyphens: Hyphens
+    parts: list[str] = field(default_factory=list)
+    pieces: list[_Piece] = field(default_factory=list)
+    length: int = 0
+    line: int = 0
+    body: int = 0
+    """Where the text under the heading begins."""
+    _prose: bool = False
+
+    def paragraph(self, paragraph: Paragraph) -> None:
+        """Add a paragraph's lines, joined as running text."""
+        if self.parts:
+            self._add("\n\n")
+        if not paragraph.heading and self.pieces and not self._prose:
+            self.body = self.length
+        self._prose = self._prose or not paragraph.heading
+        fresh, broken = True, False
+        for line in paragraph.lines:
+            self.line += 1
+            for word in line.words:
+                shown = normalise(word.text)
+                if not shown:
+                    continue
+                if broken:
+                    shown = self._mend(shown)
+                elif not fresh:
+                    self._add(joint(self.parts[-1], shown))
+                self.pieces.append(_Piece(self.length, self.length + len(shown), word, self.line))
+                self._add(shown)
+                fresh, broken = False, word is line.words[-1] and self._breaks(word)
+
+    @staticmethod
+    def _breaks(word: Word) -> bool:
+        return word.hyphen or (len(word.text) > 2 and word.text.endswith(("-", "\u2010")))
+
+    def _mend(self, second: str) -> str:
+        """Join a word broken at the line end; return what the second line adds to the text."""
+        first = self.parts[-1]
+        whole = self.hyphens.join(first, second)
+        if not whole.startswith(first):
+            self.parts[-1] = first[:-1]
+            self.length -= 1
+            self.pieces[-1].end -= 1
+        return second
+
+    def _add(self, text: str) -> None:
+        self.parts.append(text)
+        self.length += len(text)
+
+    def finished(self) -> str:
+        """Return the whole text."""
+        return "".join(self.parts)
+
+
+def chunks_of(
+    sections: Sequence[Section], pages: Sequence[RawPage], hyphens: Hyphens
+) -> list[ChunkDraft]:
+    """Cut sections into chunks with the boxes of their lines, in reading order."""
+    splitter = RecursiveCharacterTextSplitter(
+        separators=SEPARATORS,
+        keep_separator="end",
+        chunk_size=CHUNK_SIZE,
+        chunk_overlap=CHUNK_OVERLAP,
+        add_start_index=True,
+    )
+    found: list[ChunkDraft] = []
+    for section in sections:
+        for page, kind, paragraphs in _blocks(section):
+            text = _Text(hyphens)
+            for paragraph in paragraphs:
+                text.paragraph(paragraph)
+            found += _cut(text, pages[page - 1], section.heading, kind, splitter)
+    return found
+
+
+def _blocks(section: Section) -> Iterator[tuple[int, ChunkKind, list[Paragraph]]]:
+    """Yield a section's paragraphs by page and kind; a heading goes with what follows it."""
+    for page, group in groupby(section.paragraphs, key=lambda paragraph: paragraph.page):
+        paragraphs = list(group)
+        prose = [paragraph for paragraph in paragraphs if paragraph.kind != "caption"]
+        alone = all(paragraph.heading for paragraph in prose)
+        if prose and not (alone and len(section.paragraphs) > len(prose)):
+            yield page, section.kind, prose
+        for paragraph in paragraphs:
+            if paragraph.kind == "caption":
+                yield page, "caption", [paragraph]
+
+
+def _cut(
+    text: _Text,
+    page: RawPage,
+    heading: str,
+    kind: ChunkKind,
+    splitter: RecursiveCharacterTextSplitter,
+) -> Iterator[ChunkDraft]:
+    whole = text.finished()
+    at = 0
+    for start, end in _ranges(whole, text.body, splitter):
+        cut = whole[start:end]
+        if not letters(cut):
+            continue
+        while at and text.pieces[at - 1].end > start:
+            at -= 1
+        while at < len(text.pieces) and text.pieces[at].end <= start:
+            at += 1
+        yield ChunkDraft(page.number, heading, kind, cut, tuple(_spans(text, at, start, end, page)))
+
+
+def _ranges(
+    whole: str, body: int, splitter: RecursiveCharacterTextSplitter
+) -> list[tuple[int, int]]:
+    """Return where chunks begin and end. `body`: where the heading ends; it is never cut off."""
+    ranges: list[tuple[int, int]] = []
+    for document in splitter.create_documents([whole[body:]]):
+        start = body + document.metadata["start_index"]
+        end = start + len(document.page_content)
+        if ranges and _belongs(ranges[-1], (start, end)):
+            ranges[-1] = (ranges[-1][0], end)
+        else:
+            ranges.append((start, end))
+    if body:
+        first = ranges.pop(0)[1] if ranges else len(whole.rstrip())
+        ranges.insert(0, (0, first))
+    return ranges
+
+
+def _belongs(last: tuple[int, int], new: tuple[int, int]) -> bool:
+    """Return whether one of two neighbours is too short to stand alone."""
+    short = min(last[1] - last[0], new[1] - new[0]) < SHORT_CHUNK
+    return short and new[1] - last[0] <= CHUNK_SIZE + SHORT_CHUNK
+
+
+def _spans(text: _Text, at: int, start: int, end: int, page: RawPage) -> Iterator[Span]:
+    """Yield a span for each line that the text [start, end) touches."""
+    inside = []
+    for piece in text.pieces[at:]:
+        if piece.start >= end:
+            break
+        inside.append(piece)
+    for _, group in groupby(inside, key=lambda piece: piece.line):
+        pieces = list(group)
+        boxes = [_part(piece, start, end) for piece in pieces]
+        yield Span(
+            max(0, pieces[0].start - start),
+            min(end, pieces[-1].end) - start,
+            _fractions(
+                min(box[0] for box in boxes),
+                min(box[1] for box in boxes),
+                max(box[2] for box in boxes),
+                max(box[3] for box in boxes),
+                page,
+            ),
+        )
+
+
+def _part(piece: _Piece, start: int, end: int) -> tuple[float, float, float, float]:
+    """Return the word's box, cut to its share when the chunk begins or ends inside it."""
+    word, length = piece.word, max(1, piece.end - piece.start)
+    first = max(0, start - piece.start) / length
+    last = min(length, end - piece.start) / length
+    if word.turn % 2:
+        tall = word.y1 - word.y0
+        if word.turn == 3:
+            first, last = 1 - last, 1 - first
+        return word.x0, word.y0 + first * tall, word.x1, word.y0 + last * tall
+    wide = word.x1 - word.x0
+    if word.turn == 2:
+        first, last = 1 - last, 1 - first
+    return word.x0 + first * wide, word.y0, word.x0 + last * wide, word.y1
+
+
+def _fractions(x0: float, y0: float, x1: float, y1: float, page: RawPage) -> Box:
+    return Box(
+        round(min(1.0, max(0.0, x0 / page.width)), 5),
+        round(min(1.0, max(0.0, y0 / page.height)), 5),
+        round(min(1.0, max(0.0, x1 / page.width)), 5),
+        round(min(1.0, max(0.0, y1 / page.height)), 5),
+    )
+
+
+def page_text(lines: Sequence[Line]) -> str:
+    """Return a page's lines as they stand, one a line, normalised."""
+    return "\n".join(filter(None, (normalise(line.text).strip() for line in lines)))

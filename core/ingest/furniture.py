@@ -1,0 +1,128 @@
+"""What a page carries that is not the paper: running heads, page and line numbers, the arXiv stamp.
+
+Everything here works on geometry and repetition; nothing is dropped for its wording alone except
+the stamp.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+
+from core.ingest.layout import Line, weighted_median
+from core.ingest.pdf import RawPage, Word
+
+ARXIV_STAMP = re.compile(
+    r"arXiv:\s?(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?P<version>v\d+)?", re.I
+)
+
+_MARGIN = 0.115
+_EDGE_LINES = 3
+_PAGE_NUMBER = re.compile(
+    r"(?:page\s*|第\s*|[-–—·|\s]*)(?:\d{1,4}|[ivxlc]{1,7})"
+    r"(?:\s*(?:of|/)\s*\d{1,4}|\s*页(?:\s*[,，]?\s*共\s*\d+\s*页)?)?[-–—·|\s]*",
+    re.I,
+)
+_DIGITS = re.compile(r"\d+")
+
+
+def drop_line_numbers(page: RawPage) -> None:
+    """Take away numbers counting the lines down a margin (manuscripts under review)."""
+    numbers = [word for word in page.words if word.turn == 0 and word.text.isdecimal()]
+    if len(numbers) < 10:
+        return
+    others = [word for word in page.words if word.turn == 0 and not word.text.isdecimal()]
+    for edge, outside in (("x1", -1), ("x0", 1)):
+        columns: dict[int, list[Word]] = defaultdict(list)
+        for word in numbers:
+            columns[round(getattr(word, edge) / 4)].append(word)
+        for column in columns.values():
+            if _counts_lines(column) and not _text_outside(column, others, outside):
+                counted = {id(word) for word in column}
+                page.words = [word for word in page.words if id(word) not in counted]
+
+
+def _counts_lines(column: list[Word]) -> bool:
+    """Return whether numbers run down the page in equal steps."""
+    if len(column) < 10:
+        return False
+    values = [int(word.text) for word in sorted(column, key=lambda word: word.y0)]
+    steps = [b - a for a, b in zip(values, values[1:], strict=False)]
+    usual = max(set(steps), key=steps.count)
+    return usual in (1, 5) and steps.count(usual) >= 0.8 * len(steps)
+
+
+def _text_outside(column: list[Word], others: Sequence[Word], side: int) -> bool:
+    """Return whether more than a stray word stands between the numbers and the page's edge."""
+    if side < 0:
+        edge = min(word.x0 for word in column)
+        return sum(word.x1 <= edge for word in others) > 2
+    edge = max(word.x1 for word in column)
+    return sum(word.x0 >= edge for word in others) > 2
+
+
+def drop_furniture(pages: Sequence[RawPage], lines: Sequence[list[Line]]) -> list[Line]:
+    """Take running heads, page numbers and the arXiv stamp out of `lines`; return what was taken.
+
+    `lines` holds each page's lines and is changed in place.
+    """
+    taken: list[Line] = []
+    body = weighted_median([(line.size, line.characters) for page in lines for line in page])
+    edges = [_edge_lines(raw, page) for raw, page in zip(pages, lines, strict=True)]
+    repeated = _repeated(pages, edges)
+    for number, (raw, page) in enumerate(zip(pages, lines, strict=True)):
+        gone: set[int] = set()
+        for line in page:
+            if line.turn % 2 and ARXIV_STAMP.search(line.text):
+                gone.add(id(line))
+        for line in edges[number]:
+            large = number == 0 and line.size > 1.2 * body
+            if _key(raw, line) in repeated and not large:
+                gone.add(id(line))
+        gone |= _page_numbers(raw, page, gone)
+        taken += [line for line in page if id(line) in gone]
+        page[:] = [line for line in page if id(line) not in gone]
+    return taken
+
+
+def _edge_lines(raw: RawPage, page: Sequence[Line]) -> list[Line]:
+    """Return the lines in the top and bottom margins, outermost few of each."""
+    upright = sorted((line for line in page if line.turn == 0), key=lambda line: line.y0)
+    top = [line for line in upright[: _EDGE_LINES * 2] if line.y1 < _MARGIN * raw.height]
+    low = [line for line in upright[-_EDGE_LINES * 2 :] if line.y0 > (1 - _MARGIN) * raw.height]
+    return top + low
+
+
+def _key(raw: RawPage, line: Line) -> tuple[str, int]:
+    """Return what is the same wherever a running head returns: wording but for numbers, height."""
+    text = _DIGITS.sub("#", line.text.casefold())
+    return re.sub(r"\W", "", text) or text, round(line.y0 / raw.height * 50)
+
+
+def _repeated(pages: Sequence[RawPage], edges: Sequence[list[Line]]) -> set[tuple[str, int]]:
+    """Return the keys seen on three pages or more (two in a short paper)."""
+    seen: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for raw, page in zip(pages, edges, strict=True):
+        for line in page:
+            seen[_key(raw, line)].add(raw.number)
+    enough = 2 if len(pages) <= 4 else 3
+    found = set()
+    for (text, band), numbers in seen.items():
+        near = numbers | seen.get((text, band - 1), set()) | seen.get((text, band + 1), set())
+        if len(near) >= enough:
+            found.add((text, band))
+    return found
+
+
+def _page_numbers(raw: RawPage, page: Sequence[Line], gone: set[int]) -> set[int]:
+    """Return the outermost line at the top or bottom when it is a page number and nothing else."""
+    upright = [line for line in page if line.turn == 0 and id(line) not in gone]
+    if not upright:
+        return set()
+    found = set()
+    top = min(upright, key=lambda line: line.y0)
+    low = max(upright, key=lambda line: line.y1)
+    if top.y1 < _MARGIN * raw.height and _PAGE_NUMBER.fullmatch(top.text):
+        found.add(id(top))
+    if low.y0 > (1 - _MARGIN) * raw.height and _PAGE_NUMBER.fullmatch(low.text):
+        found.add(id(low))
+    return found

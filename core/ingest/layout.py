@@ -1,0 +1,324 @@
+"""From words with places to lines in the order they are read. Pure geometry: no PDF library.
+
+Coordinates are points of the page as seen, origin top left. Text that runs up or down the page
+(a sideways table, the arXiv stamp) is turned upright for the work and comes after the rest.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from core.ingest.pdf import RawPage, Word
+
+_COLUMN_STEP = 2.0
+_DEPTH = 3
+
+
+@dataclass(slots=True)
+class Line:
+    """Words printed on one line of one column, left to right.
+
+    The box is upright in the text's own direction for sorting; words keep boxes as seen.
+    `column` numbers the stretch of text it belongs to: lines of one stretch follow each other.
+    """
+
+    words: list[Word]
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    turn: int = 0
+    column: int = 0
+    size: float = 0.0
+    bold: bool = False
+
+    @property
+    def text(self) -> str:
+        """Return the words with single spaces."""
+        return " ".join(word.text for word in self.words)
+
+    @property
+    def characters(self) -> int:
+        """Return how many characters are printed."""
+        return sum(len(word.text) for word in self.words)
+
+
+@dataclass(slots=True)
+class _Run:
+    """Neighbouring words of one line, upright: the unit that columns are found with."""
+
+    words: list[Word]
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    @property
+    def height(self) -> float:
+        return self.y1 - self.y0
+
+    @property
+    def middle(self) -> float:
+        return (self.y0 + self.y1) / 2
+
+    def absorb(self, other: "_Run") -> None:
+        self.words += other.words
+        self.x0, self.x1 = min(self.x0, other.x0), max(self.x1, other.x1)
+        self.y0, self.y1 = min(self.y0, other.y0), max(self.y1, other.y1)
+
+
+@dataclass(slots=True)
+class _Order:
+    """Collects stretches of runs in reading order."""
+
+    stretches: list[list[_Run]] = field(default_factory=list)
+
+    def add(self, runs: list[_Run]) -> None:
+        if runs:
+            self.stretches.append(runs)
+
+
+def lines_of(page: RawPage) -> list[Line]:
+    """Return the page's lines in reading order: columns left to right, sideways text last."""
+    found: list[Line] = []
+    for turn in sorted({word.turn for word in page.words}):
+        words = [word for word in page.words if word.turn == turn]
+        order = _Order()
+        _arrange(_runs(words, turn, page.width, page.height), order, _DEPTH)
+        for stretch in order.stretches:
+            column = found[-1].column + 1 if found else 0
+            found += _lines(stretch, turn, column)
+    return found
+
+
+def _upright(word: Word, turn: int, width: float, height: float) -> tuple[float, ...]:
+    """Return the word's box in a frame in which its text runs from left to right."""
+    if turn == 0:
+        return word.x0, word.y0, word.x1, word.y1
+    if turn == 1:  # reads downwards
+        return word.y0, width - word.x1, word.y1, width - word.x0
+    if turn == 2:  # upside down
+        return width - word.x1, height - word.y1, width - word.x0, height - word.y0
+    return height - word.y1, word.x0, height - word.y0, word.x1
+
+
+def _runs(words: Sequence[Word], turn: int, width: float, height: float) -> list[_Run]:
+    """Join words that follow each other in the file and on the line with a common gap."""
+    runs: list[_Run] = []
+    for word in words:
+        x0, y0, x1, y1 = _upright(word, turn, width, height)
+        new = _Run([word], x0, y0, x1, y1)
+        if runs and _continues(runs[-1], new):
+            runs[-1].absorb(new)
+        else:
+            runs.append(new)
+    return runs
+
+
+def _overlap(a: _Run, b: _Run) -> float:
+    """Return the shared height as a share of the lower of the two."""
+    shared = min(a.y1, b.y1) - max(a.y0, b.y0)
+    return shared / max(0.1, min(a.height, b.height))
+
+
+def _continues(run: _Run, new: _Run) -> bool:
+    em = max(run.height, new.height)
+    gap = new.x0 - run.x1
+    return -0.5 * em <= gap <= 0.75 * em and _overlap(run, new) >= 0.5
+
+
+def _arrange(runs: list[_Run], order: _Order, depth: int) -> None:
+    """Add the runs to `order`: whole-width runs cut the page into bands, columns within each."""
+    gutter = _gutter(runs) if depth else None
+    if gutter is None:
+        order.add(runs)
+        return
+    rows = sorted(runs, key=lambda run: run.middle)
+    crossing = _crossing(rows, gutter)
+    left: list[_Run] = []
+    right: list[_Run] = []
+    across: list[_Run] = []
+    for run in rows:
+        if id(run) in crossing:
+            _flush(left, right, order, depth)
+            left, right = [], []
+            across.append(run)
+            continue
+        order.add(across)
+        across = []
+        (left if (run.x0 + run.x1) / 2 < gutter else right).append(run)
+    order.add(across)
+    _flush(left, right, order, depth)
+
+
+def _flush(left: list[_Run], right: list[_Run], order: _Order, depth: int) -> None:
+    """Add a band: column by column when both sides read as text, else row by row (a table)."""
+    if left and right and _tabular(left, right):
+        order.add(left + right)
+        return
+    for side in (left, right):
+        if side:
+            _arrange(side, order, depth - 1)
+
+
+def _tabular(left: list[_Run], right: list[_Run]) -> bool:
+    """Return whether two sides of a band are short pieces beside each other: cells, not prose."""
+    if len(left) > 60 or len(right) > 60:
+        return False
+    if min(_figures(left), _figures(right)) > 0.3:
+        return True
+
+    def fill(side: list[_Run]) -> float:
+        width = max(run.x1 for run in side) - min(run.x0 for run in side)
+        rows = len({round(run.middle / max(1.0, run.height)) for run in side})
+        return sum(run.x1 - run.x0 for run in side) / max(1.0, width * rows)
+
+    return fill(left) < 0.45 or fill(right) < 0.45
+
+
+def _figures(side: Sequence[_Run]) -> float:
+    """Return the share of words with a digit in them."""
+    words = [word.text for run in side for word in run.words]
+    return sum(any(char.isdigit() for char in word) for word in words) / max(1, len(words))
+
+
+def _crossing(rows: list[_Run], gutter: float) -> set[int]:
+    """Return the ids of runs over the gutter, with what stands beside them on the same line."""
+    crossing = {id(run) for run in rows if run.x0 < gutter - 2 and run.x1 > gutter + 2}
+    for at, run in enumerate(rows):
+        if id(run) not in crossing:
+            continue
+        for step in (-1, 1):
+            near = at + step
+            while 0 <= near < len(rows) and abs(rows[near].middle - run.middle) < run.height:
+                other = rows[near]
+                gap = max(other.x0 - run.x1, run.x0 - other.x1)
+                if gap < 2 * run.height and _overlap(run, other) >= 0.6:
+                    crossing.add(id(other))
+                near += step
+    return crossing
+
+
+def _gutter(runs: Sequence[_Run]) -> float | None:
+    """Return the x of the white strip between two columns of text, or None.
+
+    The strip is where the fewest lines cross in the middle part of the block; it counts when text
+    stands on both sides of it line beside line.
+    """
+    if len(runs) < 12:
+        return None
+    x0, x1 = min(run.x0 for run in runs), max(run.x1 for run in runs)
+    bins = int((x1 - x0) / _COLUMN_STEP) + 2
+    if bins < 20:
+        return None
+    cover = _cover(runs, x0, bins)
+    low, high = int(bins * 0.22), int(bins * 0.78)
+    least = min(cover[low:high])
+    typical = sorted(cover[low:high])[(high - low) // 2]
+    if least > 0.5 * typical:
+        return None
+    strip = _widest(cover, low, high, least + 0.02 * typical)
+    gutter = x0 + (strip[0] + strip[1]) / 2 * _COLUMN_STEP
+    return gutter if _side_by_side(runs, gutter) else None
+
+
+def _cover(runs: Iterable[_Run], x0: float, bins: int) -> list[float]:
+    """Return for each step along x the height of text that covers it."""
+    change = [0.0] * (bins + 1)
+    for run in runs:
+        change[int((run.x0 - x0) / _COLUMN_STEP)] += run.height
+        change[int((run.x1 - x0) / _COLUMN_STEP) + 1] -= run.height
+    cover, total = [], 0.0
+    for step in change[:bins]:
+        total += step
+        cover.append(total)
+    return cover
+
+
+def _widest(cover: Sequence[float], low: int, high: int, limit: float) -> tuple[int, int]:
+    """Return the longest stretch [start, end) of `cover` under `limit` between low and high."""
+    best, start = (low, low), None
+    for at in range(low, high + 1):
+        under = at < high and cover[at] <= limit
+        if under and start is None:
+            start = at
+        elif not under and start is not None:
+            if at - start > best[1] - best[0]:
+                best = (start, at)
+            start = None
+    return best
+
+
+def _side_by_side(runs: Sequence[_Run], gutter: float) -> bool:
+    """Return whether enough lines of prose stand left and right of the gutter at one height."""
+    left = sorted((r for r in runs if r.x1 <= gutter + 2), key=lambda run: run.middle)
+    right = sorted((r for r in runs if r.x0 >= gutter - 2), key=lambda run: run.middle)
+    if len(left) < 5 or len(right) < 5:
+        return False
+    tall = min(_column_height(left, gutter), _column_height(right, gutter))
+    line = sorted(run.height for run in runs)[len(runs) // 2]
+    return tall >= 5 * line
+
+
+def _column_height(side: Sequence[_Run], gutter: float) -> float:
+    """Return the height of a side's lines that fill at least half of its width."""
+    edge = min(run.x0 for run in side) if side[0].x0 < gutter else max(run.x1 for run in side)
+    width = abs(gutter - edge)
+    rows: dict[int, list[_Run]] = {}
+    for run in side:
+        rows.setdefault(round(run.middle / max(4.0, run.height * 0.8)), []).append(run)
+    return sum(
+        max(run.height for run in row)
+        for row in rows.values()
+        if sum(run.x1 - run.x0 for run in row) >= 0.5 * width
+    )
+
+
+def _lines(runs: list[_Run], turn: int, column: int) -> list[Line]:
+    """Group one column's runs into lines, top to bottom."""
+    rows: list[list[_Run]] = []
+    for run in sorted(runs, key=lambda run: run.middle):
+        for row in reversed(rows[-3:]):
+            tallest = max(row, key=lambda piece: piece.height)
+            if _overlap(tallest, run) >= 0.5 and abs(tallest.middle - run.middle) < 0.6 * max(
+                tallest.height, run.height
+            ):
+                row.append(run)
+                break
+        else:
+            rows.append([run])
+    rows.sort(key=lambda row: max(row, key=lambda piece: piece.height).middle)
+    return [_line(row, turn, column) for row in rows]
+
+
+def _line(row: list[_Run], turn: int, column: int) -> Line:
+    row.sort(key=lambda run: run.x0)
+    words = [word for run in row for word in run.words]
+    bold = sum(len(word.text) for word in words if word.bold)
+    line = Line(
+        words,
+        min(run.x0 for run in row),
+        min(run.y0 for run in row),
+        max(run.x1 for run in row),
+        max(run.y1 for run in row),
+        turn,
+        column,
+    )
+    line.size = weighted_median([_size(word, turn) for word in words])
+    line.bold = bold > 0.9 * line.characters
+    return line
+
+
+def _size(word: Word, turn: int) -> tuple[float, int]:
+    height = word.x1 - word.x0 if turn % 2 else word.y1 - word.y0
+    return height, len(word.text)
+
+
+def weighted_median(values: Sequence[tuple[float, int]]) -> float:
+    """Return the value in the middle when each counts as often as its weight; 0 if none."""
+    total = sum(weight for _, weight in values)
+    passed = 0
+    for value, weight in sorted(values):
+        passed += weight
+        if passed * 2 >= total:
+            return value
+    return 0.0

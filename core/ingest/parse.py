@@ -1,0 +1,93 @@
+"""From a PDF's bytes to a parsed paper: the worker's main task."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.errors import UnreadableFile
+from core.ingest import pdf
+from core.ingest.chunking import chunks_of, page_text
+from core.ingest.furniture import drop_furniture, drop_line_numbers
+from core.ingest.layout import lines_of
+from core.ingest.metadata import read_meta
+from core.ingest.sections import sections_of
+from core.ingest.text import Hyphens, letters, unreadable
+from core.types import Page, ParsedPaper
+
+Report = Callable[[str, int, int], None]
+"""Called with a stage ('reading', 'sections', 'chunks'), how far, and out of how much."""
+
+_SCAN_LETTERS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A paper, and its unlocked bytes when a password opened it."""
+
+    paper: ParsedPaper
+    unlocked: bytes | None = None
+
+
+def parse(data: bytes, password: str | None, report: Report) -> Parsed:
+    """Read a PDF into pages and chunks.
+
+    Raises:
+        UnreadableFile: see `core.ingest.pdf.read`; NO_TEXT for scans and text without meaning.
+    """
+    document = None
+    for step in pdf.read(data, password):
+        if isinstance(step, pdf.RawDocument):
+            document = step
+        else:
+            report("reading", *step)
+    if document is None:
+        raise pdf.damaged()
+    report("sections", 0, 1)
+    _check_text(data, password, document)
+    for page in document.pages:
+        drop_line_numbers(page)
+    lines = [lines_of(page) for page in document.pages]
+    taken = drop_furniture(document.pages, lines)
+    pages = tuple(
+        Page(raw.number, round(raw.width, 2), round(raw.height, 2), page_text(own), raw.label)
+        for raw, own in zip(document.pages, lines, strict=True)
+    )
+    sections = sections_of(document.pages, lines, document.outline)
+    meta = read_meta(document, lines, taken, sections, pages)
+    report("chunks", 0, 1)
+    chunks = chunks_of(sections, document.pages, Hyphens(page.text for page in pages))
+    if not chunks:
+        raise _no_text()
+    report("chunks", 1, 1)
+    return Parsed(ParsedPaper(meta, pages, tuple(chunks)), document.unlocked)
+
+
+def _no_text() -> UnreadableFile:
+    return UnreadableFile(
+        "The PDF holds no text: it looks like a scan.",
+        hint="Run it through OCR first (for example `ocrmypdf`) and add the result.",
+        code="NO_TEXT",
+    )
+
+
+def _check_text(data: bytes, password: str | None, document: pdf.RawDocument) -> None:
+    """Empty pages whose characters mean nothing; refuse a file in which nothing is left.
+
+    Raises:
+        UnreadableFile: NO_TEXT.
+    """
+    garbled = 0
+    for page in document.pages:
+        if unreadable(" ".join(word.text for word in page.words)):
+            garbled += 1
+            page.words = []
+    amount = sum(letters(word.text) for page in document.pages for word in page.words)
+    if garbled and amount < _SCAN_LETTERS * len(document.pages):
+        raise UnreadableFile(
+            "The PDF's text cannot be decoded: its fonts do not say which characters they show.",
+            hint="Run it through OCR (for example `ocrmypdf --force-ocr`) and add the result.",
+            code="NO_TEXT",
+        )
+    if not amount:
+        raise _no_text()
+    if amount < _SCAN_LETTERS * len(document.pages) and pdf.is_scan(data, password):
+        raise _no_text()

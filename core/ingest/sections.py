@@ -1,0 +1,315 @@
+"""From lines to sections: headings by numbering, type and wording, in English and Chinese."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from core.ingest.layout import Line, weighted_median
+from core.ingest.pdf import RawPage
+from core.ingest.text import CJK, letters, normalise
+from core.types import ChunkKind
+
+_NUMBERED = re.compile(
+    r"(?:(?:\d{1,2}(?:\.\d{1,2}){0,3}|[A-Z](?:\.\d{1,2}){1,3})[.:]?\s+|[IVX]{1,5}\.\s+|[A-Z]\.?\s+)"
+    rf"(?=[A-Z\"“‘({CJK}])|\d{{1,2}}(?:\.\d{{1,2}}){{1,3}}\s*(?=[{CJK}])"
+)
+_COUNTED = re.compile(r"\d{1,2}(?:\.\d{1,2})*[.:]?\s|[IVX]{1,5}\.\s")
+_CHINESE = re.compile(
+    r"(?:第\s*[一二三四五六七八九十百\d]+\s*[章节節部分篇]|[一二三四五六七八九十]+\s*[、．.]"
+    r"|[（(][一二三四五六七八九十]+[)）])\s*\S"
+)
+_ABSTRACT = re.compile(r"(?:abstract|summary|摘\s*要|内容提要|zusammenfassung|résumé)", re.I)
+_REFERENCES = re.compile(
+    r"(?:references(?: cited| and notes)?|bibliography|works cited|literature cited|literatur"
+    r"(?:verzeichnis)?|参\s*考\s*文\s*献|参考资料|引用文献|références)",
+    re.I,
+)
+_APPENDIX = re.compile(
+    r"(?:appendi(?:x|ces)\b.*|supplementary (?:material|information)\b.*|附\s*录.*|"
+    r"supporting information.*|anhang.*)",
+    re.I,
+)
+_KNOWN = re.compile(
+    r"(?:introduction|related works?|background|motivation|preliminaries|methods?|methodology|"
+    r"materials and methods|experiments?|experimental (?:setup|results)|results|"
+    r"results and discussions?|discussions?|conclusions?|conclusions? and (?:future work|outlook)|"
+    r"concluding remarks|future work|limitations|acknowledge?ments?|evaluation|analysis|"
+    r"implementation|contents|table of contents|outlook|funding|ethics statement|data availability|"
+    r"author contributions|引\s*言|绪\s*论|前\s*言|序\s*言|概\s*述|相关工作|研究背景|背景|方法|"
+    r"实验|实验结果|结果|结果与讨论|讨论|结\s*论|总\s*结|结束语|展望|致\s*谢|目\s*录|关键词)",
+    re.I,
+)
+_NUMBER = re.compile(
+    r"(?:\d{1,2}(?:\.\d{1,2})*\.?|[IVX]{1,5}\.|[A-Z]\.|第\s*\S{1,3}\s*[章节]|"
+    r"[一二三四五六七八九十]+\s*[、．.])\s*"
+)
+_RUN_IN = re.compile(
+    r"(?P<name>abstract|summary|摘\s*要|内容提要)\s*(?:[.:：—–-]|[】\]〕])+\s*(?=\S)", re.I
+)
+_AFTER_ABSTRACT = re.compile(
+    r"(?:key\s?-?words?|index terms|categories and subject descriptors|关键词|关键字|ccs concepts)",
+    re.I,
+)
+_CAPTION = re.compile(
+    r"(?:(?:figure|fig\.|table|tab\.|algorithm|listing|scheme|abbildung|tabelle)\s*"
+    r"[A-Z]?\.?\d+(?:\.\d+)*\s*[.:|)\s—–-]|[图表]\s*[\d一二三四五六七八九十]+(?:[.\-–]\d+)*\s*[:：.\s]?)",
+    re.I,
+)
+_SENTENCE_END = (".", "!", "?", "。", "！", "？", ":", "：", ";", "；", "”", '."')
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """Lines of one page that read on."""
+
+    lines: list[Line]
+    page: int
+    kind: ChunkKind = "body"
+    heading: bool = False
+
+    @property
+    def text(self) -> str:
+        """Return the lines with spaces between them, as printed."""
+        return " ".join(line.text for line in self.lines)
+
+
+@dataclass(slots=True)
+class Section:
+    """A heading with the paragraphs under it; the first section of a paper may have no heading."""
+
+    heading: str = ""
+    kind: ChunkKind = "body"
+    paragraphs: list[Paragraph] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Style:
+    """What is usual in this paper."""
+
+    size: float
+    pitch: float
+    bold: bool
+    outline: dict[int, set[str]]
+
+
+def sections_of(
+    pages: Sequence[RawPage], lines: Sequence[list[Line]], outline: Sequence[tuple[int, str]]
+) -> list[Section]:
+    """Cut a paper's lines into sections of paragraphs, in reading order."""
+    style = _style(lines, outline)
+    found = [Section()]
+    references_size = 0.0
+    for raw, page in zip(pages, lines, strict=True):
+        for paragraph in _paragraphs(raw, page, style):
+            name = normalise(paragraph.text).strip()
+            if paragraph.heading and found[-1].kind == "references":
+                paragraph.heading = _leaves_references(paragraph, name, references_size)
+            if paragraph.heading:
+                found.append(Section(name, _kind(name), [paragraph]))
+                if found[-1].kind == "references":
+                    references_size = paragraph.lines[0].size
+                continue
+            _place(found, paragraph, name)
+    return _without_title(section for section in found if section.paragraphs)
+
+
+def _without_title(sections: Iterable[Section]) -> list[Section]:
+    """Return the sections with title, authors and addresses as one part without a heading.
+
+    What stands in large type before the first heading known by its wording or number is not a
+    section of the paper. A document without such a heading on its first pages keeps all.
+    """
+    found = list(sections)
+    for at, section in enumerate(found):
+        if section.paragraphs[0].page > 3:
+            break
+        if section.kind != "body" or _proven(section.heading):
+            front = [part for early in found[:at] for part in early.paragraphs]
+            for paragraph in front:
+                paragraph.heading = False
+            return ([Section(paragraphs=front)] if front else []) + found[at:]
+    return found
+
+
+def _proven(heading: str) -> bool:
+    return bool(heading) and bool(
+        is_known_heading(heading) or _COUNTED.match(heading) or _CHINESE.match(heading)
+    )
+
+
+def _place(found: list[Section], paragraph: Paragraph, text: str) -> None:
+    """Put a paragraph under its section, opening or closing the abstract on the way."""
+    run_in = _RUN_IN.match(text)
+    if run_in and len(found) <= 2 and paragraph.page <= 3:
+        found.append(Section(re.sub(r"\s", "", run_in["name"]), "abstract"))
+    elif found[-1].kind == "abstract" and _AFTER_ABSTRACT.match(text):
+        found.append(Section())
+    if _CAPTION.match(text) and found[-1].kind != "references":
+        paragraph.kind = "caption"
+    else:
+        paragraph.kind = found[-1].kind
+    found[-1].paragraphs.append(paragraph)
+
+
+def bare(heading: str) -> str:
+    """Return a heading without its number."""
+    return _NUMBER.sub("", heading, count=1).strip(" .:：") if heading else ""
+
+
+def _kind(heading: str) -> ChunkKind:
+    name = bare(heading)
+    if _ABSTRACT.fullmatch(name):
+        return "abstract"
+    return "references" if _REFERENCES.fullmatch(name) else "body"
+
+
+def _leaves_references(paragraph: Paragraph, name: str, size: float) -> bool:
+    """Return whether a heading after the references is one: as large, or named as an appendix."""
+    if _APPENDIX.fullmatch(name) or _KNOWN.fullmatch(bare(name)) or _ABSTRACT.fullmatch(bare(name)):
+        return True
+    line = paragraph.lines[0]
+    return line.size >= 0.97 * size and len(name) < 80 and not re.search(r"\b(19|20)\d\d\b", name)
+
+
+def _style(lines: Sequence[list[Line]], outline: Sequence[tuple[int, str]]) -> _Style:
+    flat = [line for page in lines for line in page]
+    size = weighted_median([(round(line.size, 1), line.characters) for line in flat]) or 10.0
+    total = sum(line.characters for line in flat)
+    bold = sum(line.characters for line in flat if line.bold) > 0.5 * total
+    steps = [
+        (round(b.y0 - a.y0, 1), 1)
+        for page in lines
+        for a, b in zip(page, page[1:], strict=False)
+        if a.column == b.column and 0 < b.y0 - a.y0 < 3 * size and abs(a.size - size) < 0.1 * size
+    ]
+    titles: dict[int, set[str]] = {}
+    for number, title in outline:
+        titles.setdefault(number, set()).add(_compact(title))
+    return _Style(size, weighted_median(steps) or 1.2 * size, bold, titles)
+
+
+def _compact(text: str) -> str:
+    return re.sub(r"[\W_]", "", normalise(text).casefold())
+
+
+def _paragraphs(raw: RawPage, lines: Sequence[Line], style: _Style) -> Iterator[Paragraph]:
+    """Yield the page's paragraphs; a heading (of one or more lines) is one of its own."""
+    current: Paragraph | None = None
+    edges = _edges(lines)
+    for at, line in enumerate(lines):
+        previous = lines[at - 1] if at else None
+        heading = _is_heading(raw, line, previous, style)
+        if current is None or _starts(current, previous, line, heading, edges, style):
+            if current is not None:
+                yield current
+            current = Paragraph([line], raw.number, heading=heading)
+        else:
+            current.lines.append(line)
+    if current is not None:
+        yield current
+
+
+def _edges(lines: Sequence[Line]) -> dict[int, tuple[float, float]]:
+    """Return for each column where its lines usually begin and end."""
+    found: dict[int, tuple[float, float]] = {}
+    for column in {line.column for line in lines}:
+        own = [line for line in lines if line.column == column]
+        starts = sorted(line.x0 for line in own)
+        ends = sorted(line.x1 for line in own)
+        found[column] = (starts[len(starts) // 4], ends[(3 * len(ends)) // 4])
+    return found
+
+
+def _starts(
+    current: Paragraph,
+    previous: Line | None,
+    line: Line,
+    heading: bool,
+    edges: dict[int, tuple[float, float]],
+    style: _Style,
+) -> bool:
+    """Return whether `line` begins a paragraph rather than continuing `current`."""
+    if previous is None or previous.turn != line.turn:
+        return True
+    if current.heading:
+        return not _continues_heading(current, line)
+    if heading:
+        return True
+    if abs(previous.size - line.size) > 0.15 * max(previous.size, line.size):
+        return line.characters > 3 and previous.characters > 3
+    if previous.column != line.column:
+        return previous.text.rstrip().endswith(_SENTENCE_END)
+    if _CAPTION.match(line.text) or _AFTER_ABSTRACT.match(line.text) or _RUN_IN.match(line.text):
+        return True
+    return _new_by_shape(previous, line, edges[line.column], style)
+
+
+def _new_by_shape(previous: Line, line: Line, edge: tuple[float, float], style: _Style) -> bool:
+    """Return whether the gap, an indent or a short line before tells a new paragraph."""
+    em = line.size
+    if line.y0 - previous.y0 > 1.35 * max(style.pitch, 1.1 * em):
+        return True
+    indented = line.x0 - edge[0] > 0.7 * em and previous.x0 - edge[0] < 0.4 * em
+    if indented and line.x0 - edge[0] < 4 * em and previous.text.endswith(_SENTENCE_END):
+        return True
+    short = edge[1] - previous.x1 > 3 * em
+    return short and previous.text.endswith(_SENTENCE_END)
+
+
+def _continues_heading(current: Paragraph, line: Line) -> bool:
+    """Return whether a heading runs over into this line."""
+    last = current.lines[-1]
+    if len(current.lines) >= 3 or last.column != line.column or last.bold != line.bold:
+        return False
+    if abs(last.size - line.size) > 0.04 * last.size or line.y0 - last.y0 > 1.7 * last.size:
+        return False
+    if _NUMBERED.match(line.text) or _CHINESE.match(line.text) or is_known_heading(current.text):
+        return False
+    return line.characters < 80 and (last.bold or last.characters > 25)
+
+
+def is_known_heading(text: str) -> bool:
+    """Return whether the text, but for a number, is one of the usual names of sections."""
+    name = bare(normalise(text).strip())
+    return any(form.fullmatch(name) for form in (_ABSTRACT, _REFERENCES, _KNOWN))
+
+
+def _wordy(text: str) -> bool:
+    """Return whether the text is words rather than figures, formulas or cells of a table."""
+    dense = text.replace(" ", "")
+    alphabetic = sum(char.isalpha() for char in dense)
+    if alphabetic < 0.55 * len(dense) or any(char in "=∑∈≈≤≥∂" for char in text):
+        return False
+    long_words = re.findall(rf"[^\W\d_]{{3,}}|[{CJK}]{{2,}}", text)
+    return bool(long_words)
+
+
+def _is_heading(raw: RawPage, line: Line, previous: Line | None, style: _Style) -> bool:
+    """Return whether the line is a heading: wording, numbering or type, with proof by another."""
+    text = normalise(line.text).strip()
+    if line.turn or not 2 <= len(text) <= 120 or letters(text) < 2 or _CAPTION.match(text):
+        return False
+    if re.search(r"\.{4,}|(?:\. ){4,}|…{2,}|[,;，；。]$", text):
+        return False
+    larger = line.size > 1.08 * style.size
+    stands_out = larger or (line.bold and not style.bold)
+    apart = (
+        previous is None
+        or previous.column != line.column
+        or (line.y0 - previous.y0 > 1.2 * style.pitch)
+    )
+    if is_known_heading(text) or _APPENDIX.fullmatch(text):
+        return (
+            stands_out
+            or (apart and line.size >= 0.95 * style.size and text[0].isupper())
+            or (apart and not text.isascii())
+        )
+    if not _wordy(text) or line.size < 0.93 * style.size:
+        return False
+    if _compact(text) in style.outline.get(raw.number, ()):
+        return apart or stands_out
+    if _NUMBERED.match(text) or _CHINESE.match(text):
+        return stands_out and (apart or larger) and not text.endswith(".")
+    if text.endswith(".") or not (text[0].isupper() or not text[0].isascii()):
+        return False
+    return (line.size > 1.15 * style.size or (stands_out and apart)) and len(text) <= 90

@@ -1,0 +1,95 @@
+"""The inside of the reading process: answers requests until its input ends."""
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from typing import Any, BinaryIO
+
+from core.errors import LecternError, UnreadableFile
+from core.ingest.wire import paper_to_json, receive, send
+
+PARENT_CHECK_SECONDS = 1.0
+
+
+def main(memory: int, parent: int) -> None:
+    """Serve on the pipes this process was started with.
+
+    Args:
+        memory: the most address space the process may take, in bytes.
+        parent: the process id of the starter; when it is gone, so is this process.
+    """
+    requests, answers = _take_pipes()
+    _limit(memory)
+    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_warm, daemon=True).start()
+    while (message := receive(requests)) is not None:
+        try:
+            _answer(answers, *message)
+        except BrokenPipeError:
+            return
+
+
+def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Keep the answer pipe to ourselves: what a library prints must not end up in it."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return sys.stdin.buffer, answers
+
+
+def _limit(memory: int) -> None:
+    try:
+        import resource
+    except ImportError:  # Windows has none; the time limit still holds
+        return
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _leave_with(parent: int) -> None:
+    """End the process when its starter has died, even in the middle of a request."""
+    while hasattr(os, "getppid"):
+        if os.getppid() != parent:
+            os._exit(0)
+        time.sleep(PARENT_CHECK_SECONDS)
+
+
+def _warm() -> None:
+    """Load the slow imports while nothing is asked yet."""
+    import core.ingest.parse  # noqa: F401
+
+
+def _answer(answers: BinaryIO, request: dict[str, Any], data: bytes) -> None:
+    try:
+        header, blob = _do(answers, request, data)
+    except LecternError as error:
+        header, blob = {"error": error.to_json()}, b""
+    except (MemoryError, RecursionError):
+        error = UnreadableFile(
+            "Reading this PDF takes more memory than allowed.",
+            hint="Print it to a new PDF, or split it into smaller parts.",
+            code="TOO_LARGE",
+        )
+        header, blob = {"error": error.to_json()}, b""
+    send(answers, header, blob)
+
+
+def _do(answers: BinaryIO, request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
+    if request["op"] == "ping":
+        return {"result": None}, b""
+    if request["op"] == "draw":
+        from core.ingest.pdf import draw
+
+        return {"result": None}, draw(data, request["page"], request["scale"])
+    from core.ingest.parse import parse
+
+    def report(stage: str, done: int, total: int) -> None:
+        send(answers, {"progress": [stage, done, total]})
+
+    parsed = parse(data, request["password"], report)
+    return {
+        "result": paper_to_json(parsed.paper),
+        "unlocked": parsed.unlocked is not None,
+    }, parsed.unlocked or b""

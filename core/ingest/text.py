@@ -1,0 +1,110 @@
+"""Plain work on strings: normalising, joining lines, judging what language or garbage it is."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+
+from core.types import Language
+
+HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+CJK = HAN + "\u3000-\u303f\u3040-\u30ff\uff00-\uffef"
+
+_HAN = re.compile(f"[{HAN}]")
+_KANA = re.compile("[\u3041-\u30fa]")
+_CJK = re.compile(f"[{CJK}]")
+_LATIN = re.compile(r"[A-Za-z]")
+_WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_KEPT = dict.fromkeys("，：；！？（）～％…", "")
+_JUNK = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff"
+                   "\ue000-\uf8ff\ufff0-\uffff\ud800-\udfff\U000f0000-\U0010ffff]")  # fmt: skip
+_ENGLISH = frozenset(
+    "the of and to in is that for we with this are by on be as from which an can it our or was "
+    "have has not these at using between were".split()
+)
+
+
+def normalise(text: str) -> str:
+    """Return NFKC (ligatures apart, width folded) without control and private-use characters.
+
+    Full-width punctuation stays: it is right in Chinese text.
+    """
+    if text.isascii():
+        return _JUNK.sub("", text)
+    shown = "".join(char if char in _KEPT else unicodedata.normalize("NFKC", char) for char in text)
+    return _JUNK.sub("", unicodedata.normalize("NFC", shown))
+
+
+def is_cjk(char: str) -> bool:
+    """Return whether the character is written without spaces around it."""
+    return bool(_CJK.match(char))
+
+
+def joint(before: str, after: str) -> str:
+    """Return what stands between two pieces of running text: nothing inside Chinese, else a space."""
+    if before and after and is_cjk(before[-1]) and is_cjk(after[0]):
+        return ""
+    return " "
+
+
+def letters(text: str) -> int:
+    """Return how many letters and digits there are."""
+    return sum(char.isalnum() for char in text)
+
+
+def language(text: str) -> Language:
+    """Return 'zh' or 'en' when the text is mainly that, else 'other'."""
+    sample = text[:60_000]
+    han, latin = len(_HAN.findall(sample)), len(_LATIN.findall(sample))
+    kana = len(_KANA.findall(sample))
+    if kana > 0.1 * (han + kana):
+        return "other"
+    if han and han * 4 >= latin:
+        return "zh"
+    words = re.findall(r"[a-z]+", sample.casefold())
+    common = sum(word in _ENGLISH for word in words)
+    return "en" if words and common >= 0.12 * len(words) else "other"
+
+
+def unreadable(text: str) -> bool:
+    """Return whether the characters cannot be what is printed.
+
+    Three signs: private-use and replacement characters (no Unicode map), Chinese bytes shown as
+    Latin-1, and Latin letters almost without vowels (a shifted encoding).
+    """
+    shown = [char for char in text if not char.isspace()]
+    if not shown:
+        return False
+    if sum(bool(_JUNK.match(char)) for char in shown) > 0.3 * len(shown):
+        return True
+    high = sum("\x80" <= char <= "\xff" for char in shown)
+    if high > 0.4 * len(shown) and high >= 8:
+        return True
+    latin = [char for char in text.casefold() if "a" <= char <= "z"]
+    vowels = sum(char in "aeiouy" for char in latin)
+    return len(latin) >= 300 and len(latin) > 0.5 * len(shown) and vowels < 0.16 * len(latin)
+
+
+class Hyphens:
+    """Decides whether a hyphen at a line end belongs to the word, by the paper's own words."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._words: Counter[str] = Counter()
+        for text in texts:
+            self._words.update(_WORDS.findall(text.casefold()))
+
+    def join(self, first: str, second: str) -> str:
+        """Return `first` (which ends in a hyphen) and `second` as the one word they print."""
+        stem = first[:-1]
+        if not stem or not second:
+            return first + second
+        head = re.search(r"[^\W_]+(?:-[^\W_]+)*$", stem)
+        tail = re.match(r"[^\W_]+", second)
+        if head is None or tail is None or not second[0].islower() or not stem[-1].isalpha():
+            return first + second
+        a, b = head.group().casefold(), tail.group().casefold()
+        whole, hyphened = self._words[a + b], self._words[f"{a}-{b}"]
+        if whole or hyphened:
+            return first + second if hyphened > whole else stem + second
+        both = self._words[a] >= 2 and self._words[b] >= 2 and len(a) > 2 and len(b) > 2
+        return first + second if both else stem + second

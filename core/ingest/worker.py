@@ -1,0 +1,205 @@
+"""Reading and drawing PDFs in a process of its own, which hostile files may crash or stall.
+
+`Worker` is the app's side; `python -m core.ingest.worker` is the process. The process is started
+with subprocess (`spawn` would run the app's entry script again, `fork` would copy its threads),
+stays warm between files, is replaced after a crash or an overrun, and ends with its starter.
+"""
+
+import os
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from core.errors import UnreadableFile
+from core.ingest.wire import paper_from_json, receive, send
+from core.types import ParsedPaper
+
+Report = Callable[[str, int, int], None]
+"""Called with a stage ('reading', 'sections', 'chunks'), how far, and out of how much."""
+
+MAX_BYTES = 200 * 1024 * 1024
+PARSE_SECONDS = 60.0
+DRAW_SECONDS = 20.0
+MEMORY_BYTES = 3 * 1024**3
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+class Worker:
+    """One warm reading process, used by one request at a time. Thread-safe."""
+
+    def __init__(
+        self,
+        *,
+        parse_seconds: float = PARSE_SECONDS,
+        draw_seconds: float = DRAW_SECONDS,
+        memory: int = MEMORY_BYTES,
+    ) -> None:
+        self._parse_seconds = parse_seconds
+        self._draw_seconds = draw_seconds
+        self._memory = memory
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._finalizer: weakref.finalize[Any, Any] | None = None
+
+    def warm(self) -> None:
+        """Start the process, so that the first file does not wait for it."""
+        with self._lock:
+            self._running()
+
+    def parse(
+        self, data: bytes, password: str | None = None, on_progress: Report | None = None
+    ) -> tuple[ParsedPaper, bytes | None]:
+        """Read a PDF; return the paper and, if a password opened it, its bytes without one.
+
+        An exception that `on_progress` raises stops the reading and comes through.
+
+        Raises:
+            UnreadableFile: with the code of what is wrong; TOO_SLOW after the time limit, DAMAGED
+                when the file crashed the process.
+        """
+        if len(data) > MAX_BYTES:
+            raise UnreadableFile(
+                f"The file has {len(data) // 2**20} MB; at most {MAX_BYTES // 2**20} MB can be "
+                "read.",
+                hint="Compress its pictures or split it.",
+                code="TOO_LARGE",
+            )
+        request = {"op": "parse", "password": password}
+        header, blob = self._ask(request, data, self._parse_seconds, on_progress)
+        return paper_from_json(header["result"]), blob if header["unlocked"] else None
+
+    def render(self, data: bytes, page: int, scale: float = 2.0) -> bytes:
+        """Return page `page` (from 1) of an unlocked PDF as PNG at `scale` pixels a point.
+
+        Raises:
+            UnreadableFile: DAMAGED, TOO_SLOW.
+        """
+        request = {"op": "draw", "page": page, "scale": scale}
+        return self._ask(request, data, self._draw_seconds, None)[1]
+
+    def close(self) -> None:
+        """End the process. The worker may be used again afterwards."""
+        with self._lock:
+            self._stop()
+
+    def _ask(
+        self, request: dict[str, Any], data: bytes, seconds: float, on_progress: Report | None
+    ) -> tuple[dict[str, Any], bytes]:
+        with self._lock:
+            process = self._running()
+            late = threading.Event()
+            timer = threading.Timer(seconds, _overrun, (process, late))
+            timer.daemon = True
+            timer.start()
+            finished = False
+            try:
+                header, blob = _exchange(process, request, data, on_progress)
+                finished = True
+            except (EOFError, BrokenPipeError) as error:
+                raise _lost(late.is_set(), seconds) from error
+            finally:
+                timer.cancel()
+                if not finished or late.is_set():
+                    self._stop()
+        if "error" in header:
+            raise UnreadableFile(**header["error"])
+        return header, blob
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        self._stop()
+        # -P: what lies in the current folder must not shadow the libraries of the process
+        command = [sys.executable, "-P", "-m", "core.ingest.worker"]
+        self._process = subprocess.Popen(
+            [*command, str(self._memory), str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_environment(),
+        )
+        self._finalizer = weakref.finalize(self, _end, self._process)
+        return self._process
+
+    def _stop(self) -> None:
+        if self._finalizer is not None:
+            self._finalizer()
+        self._process = self._finalizer = None
+
+
+def _environment() -> dict[str, str]:
+    """Return a small environment: keys and passwords of the app are none of the process's."""
+    kept = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TEMP", "SYSTEMROOT", "VIRTUAL_ENV")
+    small = {name: os.environ[name] for name in kept if name in os.environ}
+    return small | {
+        "PYTHONPATH": str(_ROOT),
+        "PYTHONUTF8": "1",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+
+
+def _exchange(
+    process: subprocess.Popen[bytes],
+    request: dict[str, Any],
+    data: bytes,
+    on_progress: Report | None,
+) -> tuple[dict[str, Any], bytes]:
+    """Send a request and return its answer, passing progress on.
+
+    Raises:
+        EOFError: the process ended first.
+    """
+    if process.stdin is None or process.stdout is None:
+        raise EOFError
+    send(process.stdin, request, data)
+    while (message := receive(process.stdout)) is not None:
+        header, blob = message
+        if "progress" not in header:
+            return header, blob
+        if on_progress is not None:
+            on_progress(*header["progress"])
+    raise EOFError
+
+
+def _overrun(process: subprocess.Popen[bytes], late: threading.Event) -> None:
+    late.set()
+    process.kill()
+
+
+def _lost(late: bool, seconds: float) -> UnreadableFile:
+    """Return the error for a process that ended in the middle of a request."""
+    if late:
+        return UnreadableFile(
+            f"Reading this PDF took longer than {seconds:.0f} seconds and was stopped.",
+            hint="Print it to a new PDF, or split it into smaller parts.",
+            code="TOO_SLOW",
+        )
+    return UnreadableFile(
+        "This PDF crashed the reader; it is damaged or built to do harm.",
+        hint="Open it in a PDF viewer and save a copy, then add the copy.",
+        code="DAMAGED",
+    )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and free its pipes."""
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                continue
+
+
+if __name__ == "__main__":
+    from core.ingest.serve import main
+
+    main(int(sys.argv[1]), int(sys.argv[2]))
