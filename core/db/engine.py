@@ -1,6 +1,7 @@
 """The connection pool, and the one place that understands how people spell DATABASE_URL."""
 
 import re
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -19,28 +20,33 @@ _DOWN_CLASSES = ("08", "53", "57", "58")  # connection, resources, operator, sys
 _CANCELLED = "57014"
 
 
-def sqlalchemy_url(text: str) -> URL:
-    """Return a Postgres address as SQLAlchemy wants it (`postgresql+psycopg`).
+@dataclass(frozen=True, slots=True, repr=False)
+class DatabaseUrls:
+    """One Postgres address as each library wants it; both hold the password."""
 
-    Takes any spelling: `postgres://`, `postgresql://`, `postgresql+DRIVER://` (SQLAlchemy),
-    several hosts, Unix sockets, libpq's `host=… dbname=…`; parameters of other clients
-    (`pgbouncer=true`) are left out.
+    sqlalchemy: URL
+    psycopg: str
+    """A `postgresql://` URL, which libpq, psycopg_pool and DBOS take too."""
+
+
+def database_urls(text: str) -> DatabaseUrls:
+    """Return a Postgres address, in whatever spelling it came, as each library wants it.
+
+    Takes `postgres://`, `postgresql://`, `postgresql+DRIVER://`, several hosts, Unix sockets and
+    libpq's `host=… dbname=…`; parameters of other clients (`pgbouncer=true`) are left out.
 
     Raises:
         DatabaseDown: when it is not a Postgres address; the text itself is not repeated, since
             it may hold a password.
     """
     values = _parameters(text)
+    host, port = values.pop("host", ""), values.pop("port", "")
     user, password = values.pop("user", None), values.pop("password", None)
-    database, host, port = (
-        values.pop("dbname", None),
-        values.pop("host", ""),
-        values.pop("port", ""),
-    )
-    if host.startswith(("/", "@")) or "," in host or not port.isdigit():
+    database = values.pop("dbname", None)
+    if host.startswith(("/", "@")) or "," in host or not host:
         values |= {key: value for key, value in (("host", host), ("port", port)) if value}
         host = port = ""
-    return URL.create(
+    url = URL.create(
         "postgresql+psycopg",
         username=user,
         password=password,
@@ -49,15 +55,8 @@ def sqlalchemy_url(text: str) -> URL:
         database=database,
         query=values,
     )
-
-
-def libpq_url(text: str) -> str:
-    """Return a Postgres address as libpq, psycopg and DBOS want it (`postgresql://`).
-
-    Raises:
-        DatabaseDown: as `sqlalchemy_url`.
-    """
-    return sqlalchemy_url(text).set(drivername="postgresql").render_as_string(hide_password=False)
+    plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
+    return DatabaseUrls(url, plain)
 
 
 def _parameters(text: str) -> dict[str, str]:
@@ -100,7 +99,7 @@ def make_engine(url: str) -> Engine:
     full or refuses us raises `DatabaseDown` from whatever statement found out.
     """
     engine = create_engine(
-        sqlalchemy_url(url),
+        database_urls(url).sqlalchemy,
         pool_pre_ping=True,
         pool_size=10,
         max_overflow=20,

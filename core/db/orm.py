@@ -47,7 +47,8 @@ class PaperTable(Base):
 class FileTable(Base):
     """The bytes of a paper, known by the SHA-256 (lower-case hex) of the file as it came.
 
-    `data` is what pages are drawn from: for an encrypted file the unlocked copy.
+    `data` is what pages are drawn from: for an encrypted file the unlocked copy. `characters`
+    counts the text of its pages.
     """
 
     __tablename__ = "files"
@@ -56,6 +57,7 @@ class FileTable(Base):
     paper_id: Mapped[UUID] = mapped_column(ForeignKey("papers.id", ondelete="CASCADE"), index=True)
     media_type: Mapped[str] = mapped_column(default="application/pdf")
     size: Mapped[int] = mapped_column(Integer)
+    characters: Mapped[int] = mapped_column(Integer, default=0)
     data: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
 
 

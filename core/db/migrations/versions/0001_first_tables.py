@@ -58,6 +58,7 @@ def upgrade() -> None:
         sa.Column("paper_id", sa.Uuid(), nullable=False),
         sa.Column("media_type", sa.Text(), nullable=False),
         sa.Column("size", sa.Integer(), nullable=False),
+        sa.Column("characters", sa.Integer(), nullable=False),
         sa.Column("data", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(["paper_id"], ["papers.id"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("sha256"),

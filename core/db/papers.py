@@ -1,0 +1,612 @@
+"""Papers in Postgres: whole or not at all, and seen only by those who have them.
+
+Reading and writing go through psycopg itself, in binary: a paper's vectors come out in about a
+millisecond, as text they would take ten times as long.
+"""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import numpy as np
+import psycopg
+from numpy.typing import NDArray
+from psycopg.types.json import Jsonb
+from sqlalchemy import Engine
+
+from core.db.engine import database_down, means_down
+from core.db.text import storable
+from core.errors import BadInput, NotFound
+from core.types import Box, Chunk, ChunkDraft, Page, PaperMeta, PaperRow, ParsedPaper, Span
+
+Cursor = psycopg.Cursor[Any]
+Vectors = NDArray[np.float32]
+
+_CHUNK_COLUMNS = "id, paper_id, file, page, section, kind, text, spans"
+_PAPER_ROWS = """
+    SELECT p.id, p.title, p.authors, p.year, p.abstract, p.language, p.doi, p.arxiv_id,
+           p.read_by, l.added_at, l.filename, f.sha256, f.characters,
+           (SELECT count(*) FROM pages WHERE pages.file = f.sha256),
+           (SELECT count(*) FROM chunks WHERE chunks.paper_id = p.id)
+    FROM library l JOIN papers p ON p.id = l.paper_id JOIN files f ON f.paper_id = p.id
+    WHERE l.user_id = %s AND l.removed_at IS NULL
+"""
+_NOT_HELD = """
+    created_at < %(before)s AND NOT EXISTS (
+        SELECT FROM library l WHERE l.paper_id = papers.id
+        AND (l.removed_at IS NULL OR l.removed_at >= %(before)s))
+"""
+_PREFIX = re.compile(r"[0-9a-f-]{4,36}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A paper's file. `sha256` is of the bytes as they came, `data` what pages are drawn from."""
+
+    sha256: str
+    data: bytes
+    size: int
+    media_type: str = "application/pdf"
+
+
+class PaperStore:
+    """All access to papers. Another user's ids behave like ids that do not exist.
+
+    Every method is one transaction, and raises `DatabaseDown` when the server cannot be used.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @property
+    def engine(self) -> Engine:
+        """The pool, for bulk reads of derived indexes."""
+        return self._engine
+
+    def add(
+        self,
+        user_id: UUID,
+        filename: str,
+        file: StoredFile,
+        parsed: ParsedPaper,
+        terms: Sequence[str],
+        vectors: Mapping[str, Vectors],
+        read_by: str = "text",
+    ) -> UUID:
+        """Store a paper whole and put it into the user's library; return its id.
+
+        The same bytes are one paper: if they are here already, also by another thread a moment
+        ago, that paper is put into the library instead.
+
+        Args:
+            user_id: whose library.
+            filename: as the user knows the file; folders in it are dropped.
+            file: the bytes.
+            parsed: what reading them gave.
+            terms: BM25 tokens of each chunk, joined by one space.
+            vectors: unit vectors by model, one row a chunk; models may be missing.
+            read_by: `text`, `ocr` or `abstract`.
+
+        Raises:
+            ValueError: when terms or vectors are not one a chunk.
+        """
+        _check_lengths(parsed, terms, vectors)
+        with self._transaction() as cursor:
+            cursor.execute(
+                "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"file {file.sha256}"]
+            )
+            paper_id = _paper_of_file(cursor, file.sha256)
+            if paper_id is None:
+                paper_id = _insert_paper(cursor, parsed.meta, read_by)
+                _insert_file(cursor, paper_id, file, parsed.pages)
+                ids = _insert_chunks(cursor, paper_id, file.sha256, parsed.chunks, terms)
+                _insert_vectors(cursor, ids, vectors)
+            _put_into_library(cursor, user_id, paper_id, filename)
+        return paper_id
+
+    def find_file(self, sha256: str) -> UUID | None:
+        """Return the paper that has a file with this SHA-256, in whoever's library."""
+        with self._transaction() as cursor:
+            return _paper_of_file(cursor, sha256)
+
+    def add_to_library(self, user_id: UUID, paper_id: UUID, filename: str) -> None:
+        """Put a stored paper into a library; undoes a removal. The caller has seen its bytes.
+
+        Raises:
+            NotFound: when the paper is not stored (any more).
+        """
+        with self._transaction() as cursor:
+            _put_into_library(cursor, user_id, paper_id, filename)
+
+    def remove(self, user_id: UUID, paper_id: UUID) -> None:
+        """Take a paper out of a library; `restore` undoes it.
+
+        Raises:
+            NotFound: when it is not in the library.
+        """
+        self._set_removed(user_id, paper_id, "now()", "removed_at IS NULL")
+
+    def restore(self, user_id: UUID, paper_id: UUID) -> None:
+        """Undo a removal; does nothing to a paper that was not removed.
+
+        Raises:
+            NotFound: when the user never had it, or it has been purged.
+        """
+        self._set_removed(user_id, paper_id, "NULL", "TRUE")
+
+    def _set_removed(self, user_id: UUID, paper_id: UUID, value: str, condition: str) -> None:
+        with self._transaction() as cursor:
+            cursor.execute(
+                f"UPDATE library SET removed_at = {value} "  # noqa: S608 - our own two constants
+                f"WHERE user_id = %s AND paper_id = %s AND {condition}",
+                [user_id, paper_id],
+            )
+            if cursor.rowcount == 0:
+                raise _no_such(str(paper_id))
+
+    def purge(self, before: datetime) -> int:
+        """Delete for good what no library has held since `before`; return how many papers."""
+        with self._transaction() as cursor:
+            values: dict[str, Any] = {"before": before}
+            # Locked first and judged again by a second statement, which sees what a concurrent
+            # add_to_library committed while this one waited for it.
+            cursor.execute(f"SELECT id FROM papers WHERE {_NOT_HELD} FOR UPDATE", values)  # noqa: S608
+            values["ids"] = [row[0] for row in cursor.fetchall()]
+            cursor.execute(f"DELETE FROM papers WHERE id = ANY(%(ids)s) AND {_NOT_HELD}", values)  # noqa: S608
+            purged = cursor.rowcount
+            cursor.execute("DELETE FROM library WHERE removed_at < %(before)s", values)
+        return purged
+
+    def add_vectors(self, model: str, ids: Sequence[int], vectors: Vectors) -> None:
+        """Store one model's unit vectors, shape (len(ids), dim), replacing any it had.
+
+        Chunks that have been purged meanwhile are passed over.
+
+        Raises:
+            ValueError: when there is not one vector a chunk.
+        """
+        if len(ids) != len(vectors):
+            raise ValueError(f"{len(vectors)} vectors for {len(ids)} chunks")
+        with self._transaction() as cursor:
+            cursor.execute(
+                """
+                INSERT INTO embeddings (chunk_id, model, dimension, vector)
+                SELECT c.id, %s, vector_dims(v.vector), v.vector
+                FROM unnest(%s::bigint[], %s::vector[]) AS v (id, vector)
+                JOIN chunks c ON c.id = v.id FOR KEY SHARE OF c
+                ON CONFLICT (chunk_id, model)
+                DO UPDATE SET dimension = excluded.dimension, vector = excluded.vector
+                """,
+                [model, list(ids), list(vectors)],
+            )
+
+    def papers(self, user_id: UUID) -> list[PaperRow]:
+        """Return a library's papers, the newest first. `pending_models` is the caller's to fill."""
+        with self._transaction() as cursor:
+            cursor.execute(f"{_PAPER_ROWS} ORDER BY l.added_at DESC, p.id", [user_id])
+            return [_paper_row(row) for row in cursor]
+
+    def paper(self, user_id: UUID, paper_id: UUID) -> PaperRow:
+        """Return one paper of a library.
+
+        Raises:
+            NotFound: when it is not in it.
+        """
+        with self._transaction() as cursor:
+            row = cursor.execute(f"{_PAPER_ROWS} AND p.id = %s", [user_id, paper_id]).fetchone()
+        if row is None:
+            raise _no_such(str(paper_id))
+        return _paper_row(row)
+
+    def resolve(self, user_id: UUID, text: str) -> UUID:
+        """Return the paper of the library that a person means by `text`.
+
+        That is an id, the SHA-256 or the name of an added file, or the beginning of an id (4
+        characters or more) that fits only one.
+
+        Raises:
+            NotFound: when nothing fits.
+            BadInput: when several papers fit.
+        """
+        wanted = storable(text).strip()
+        with self._transaction() as cursor:
+            for condition, value in _readings(wanted):
+                cursor.execute(
+                    "SELECT paper_id FROM library WHERE user_id = %s AND removed_at IS NULL "  # noqa: S608
+                    f"AND {condition} ORDER BY added_at, paper_id",
+                    [user_id, value],
+                )
+                found = [row[0] for row in cursor]
+                if len(found) > 1:
+                    raise _ambiguous(wanted, found)
+                if found:
+                    return UUID(str(found[0]))
+        raise _no_such(wanted)
+
+    def library(self, user_id: UUID, paper_ids: Sequence[UUID] | None = None) -> tuple[UUID, ...]:
+        """Return the papers of a library, the oldest first; with `paper_ids`: those, in their order.
+
+        Raises:
+            NotFound: when one of `paper_ids` is not in it.
+        """
+        with self._transaction() as cursor:
+            cursor.execute(
+                "SELECT paper_id FROM library WHERE user_id = %s AND removed_at IS NULL "
+                "AND (%s::uuid[] IS NULL OR paper_id = ANY(%s)) ORDER BY added_at, paper_id",
+                [user_id, None if paper_ids is None else list(paper_ids), list(paper_ids or ())],
+            )
+            found = tuple(row[0] for row in cursor)
+        if paper_ids is None:
+            return found
+        for missing in set(paper_ids).difference(found):
+            raise _no_such(str(missing))
+        return tuple(dict.fromkeys(paper_ids))
+
+    def characters(self, user_id: UUID, paper_ids: Sequence[UUID] | None) -> dict[str, int]:
+        """Return how many characters the papers of a scope have in all, by language."""
+        chosen = "" if paper_ids is None else "AND l.paper_id = ANY(%(papers)s)"
+        query = f"""
+            SELECT p.language, sum(f.characters)
+            FROM library l JOIN papers p ON p.id = l.paper_id JOIN files f ON f.paper_id = p.id
+            WHERE l.user_id = %(user)s AND l.removed_at IS NULL {chosen}
+            GROUP BY p.language
+        """  # noqa: S608 - no text of anybody in it
+        values = {"user": user_id, "papers": list(paper_ids or ())}
+        with self._transaction() as cursor:
+            return {language: int(total) for language, total in cursor.execute(query, values)}
+
+    def library_version(self, user_id: UUID) -> str:
+        """Return a mark of the library's set of papers: equal sets, equal marks."""
+        with self._transaction() as cursor:
+            row = cursor.execute(
+                "SELECT count(*), coalesce(bit_xor(uuid_hash_extended(paper_id, 0)), 0) "
+                "FROM library WHERE user_id = %s AND removed_at IS NULL",
+                [user_id],
+            ).fetchone()
+        return "-".join(str(value) for value in row or ())
+
+    def chunks(self, paper_ids: Sequence[UUID], *, references: bool = False) -> list[Chunk]:
+        """Return the papers' chunks by paper id and reading order."""
+        return [_chunk(row) for row in self._chunk_rows(_CHUNK_COLUMNS, paper_ids, references)]
+
+    def terms(
+        self, paper_ids: Sequence[UUID], *, references: bool = False
+    ) -> list[tuple[int, str]]:
+        """Return (chunk id, BM25 tokens joined by one space) in the order of `chunks`."""
+        return [(row[0], row[1]) for row in self._chunk_rows("id, terms", paper_ids, references)]
+
+    def _chunk_rows(
+        self, columns: str, paper_ids: Sequence[UUID], references: bool
+    ) -> list[tuple[Any, ...]]:
+        with self._transaction() as cursor:
+            cursor.execute(
+                f"SELECT {columns} FROM chunks WHERE paper_id = ANY(%s) "  # noqa: S608
+                "AND (%s OR kind <> 'references') ORDER BY paper_id, ordinal",
+                [list(paper_ids), references],
+            )
+            return cursor.fetchall()
+
+    def chunks_by_id(self, ids: Sequence[int]) -> dict[int, Chunk]:
+        """Return those of the chunks that (still) exist."""
+        with self._transaction() as cursor:
+            cursor.execute(
+                f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE id = ANY(%s)",  # noqa: S608
+                [[int(number) for number in ids]],
+            )
+            return {row[0]: _chunk(row) for row in cursor}
+
+    def titles(self, paper_ids: Sequence[UUID]) -> dict[UUID, str]:
+        """Return the papers' titles."""
+        with self._transaction() as cursor:
+            cursor.execute("SELECT id, title FROM papers WHERE id = ANY(%s)", [list(paper_ids)])
+            return dict(cursor.fetchall())
+
+    def vectors(self, paper_ids: Sequence[UUID], model: str) -> tuple[NDArray[np.int64], Vectors]:
+        """Return chunk ids, shape (n,), and one model's unit vectors, shape (n, dim), of papers.
+
+        In the order of `chunks`, references included, without the chunks that have no vector yet.
+        If the model's dimension has changed, only vectors of its newest dimension are returned.
+        """
+        with self._transaction() as cursor:
+            cursor.execute(
+                "SELECT c.id, vector_send(e.vector) FROM chunks c "
+                "JOIN embeddings e ON e.chunk_id = c.id AND e.model = %s "
+                "WHERE c.paper_id = ANY(%s) ORDER BY c.paper_id, c.ordinal",
+                [model, list(paper_ids)],
+            )
+            return _to_arrays(cursor.fetchall())
+
+    def missing_vectors(self, model: str, limit: int) -> list[tuple[int, str]]:
+        """Return up to `limit` chunks, as (id, text), that lack this model's vector."""
+        with self._transaction() as cursor:
+            cursor.execute(
+                "SELECT c.id, c.text FROM chunks c WHERE NOT EXISTS (SELECT FROM embeddings e "
+                "WHERE e.chunk_id = c.id AND e.model = %s) ORDER BY c.id LIMIT %s",
+                [model, limit],
+            )
+            return cursor.fetchall()
+
+    def vector_counts(self, paper_ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
+        """Return how many vectors each paper has by model; a path is complete at its chunk count."""
+        counts: dict[UUID, dict[str, int]] = {paper_id: {} for paper_id in paper_ids}
+        with self._transaction() as cursor:
+            cursor.execute(
+                "SELECT c.paper_id, e.model, count(*) FROM chunks c JOIN embeddings e "
+                "ON e.chunk_id = c.id WHERE c.paper_id = ANY(%s) GROUP BY 1, 2",
+                [list(paper_ids)],
+            )
+            for paper_id, model, number in cursor:
+                counts[paper_id][model] = number
+        return counts
+
+    def pages(self, user_id: UUID, paper_id: UUID) -> list[Page]:
+        """Return a paper's pages in order.
+
+        Raises:
+            NotFound: when it is not in the library.
+        """
+        with self._transaction() as cursor:
+            sha256 = _file_of_paper(cursor, user_id, paper_id)
+            cursor.execute(
+                "SELECT number, width, height, text, label FROM pages WHERE file = %s "
+                "ORDER BY number",
+                [sha256],
+            )
+            return [Page(*row) for row in cursor]
+
+    def file(self, user_id: UUID, paper_id: UUID) -> StoredFile:
+        """Return a paper's file with its bytes.
+
+        Raises:
+            NotFound: when it is not in the library.
+        """
+        with self._transaction() as cursor:
+            sha256 = _file_of_paper(cursor, user_id, paper_id)
+            cursor.execute(
+                "SELECT sha256, data, size, media_type FROM files WHERE sha256 = %s", [sha256]
+            )
+            return StoredFile(*cursor.fetchall()[0])
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Cursor]:
+        """Yield a cursor whose work is committed at the end, or undone by any exception."""
+        with self._engine.begin() as connection:
+            driver = connection.connection.driver_connection
+            if not isinstance(driver, psycopg.Connection):
+                raise TypeError("PaperStore needs an engine of core.db.engine.make_engine")
+            try:
+                yield driver.cursor(binary=True)
+            except psycopg.OperationalError as error:
+                if not means_down(error):
+                    raise
+                connection.invalidate(error)
+                raise database_down(error) from error
+
+
+def _check_lengths(
+    parsed: ParsedPaper, terms: Sequence[str], vectors: Mapping[str, Vectors]
+) -> None:
+    expected = len(parsed.chunks)
+    found = {"terms": len(terms)} | {model: len(rows) for model, rows in vectors.items()}
+    for name, number in found.items():
+        if number != expected:
+            raise ValueError(f"{number} rows of {name} for {expected} chunks")
+
+
+def _paper_of_file(cursor: Cursor, sha256: str) -> UUID | None:
+    # The lock waits for a purge that is deleting the paper, and keeps a later one from it.
+    row = cursor.execute(
+        "SELECT p.id FROM files f JOIN papers p ON p.id = f.paper_id WHERE f.sha256 = %s "
+        "FOR KEY SHARE OF p",
+        [sha256],
+    ).fetchone()
+    return None if row is None else UUID(str(row[0]))
+
+
+def _insert_paper(cursor: Cursor, meta: PaperMeta, read_by: str) -> UUID:
+    paper_id = uuid4()
+    cursor.execute(
+        "INSERT INTO papers (id, title, authors, year, abstract, language, doi, arxiv_id, read_by) "
+        "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        [
+            paper_id,
+            storable(meta.title),
+            Jsonb([storable(author) for author in meta.authors]),
+            meta.year,
+            storable(meta.abstract),
+            meta.language,
+            storable(meta.doi),
+            storable(meta.arxiv_id),
+            read_by,
+        ],
+    )
+    return paper_id
+
+
+def _insert_file(cursor: Cursor, paper_id: UUID, file: StoredFile, pages: Sequence[Page]) -> None:
+    characters = sum(len(page.text) for page in pages)
+    cursor.execute(
+        "INSERT INTO files (sha256, paper_id, media_type, size, characters, data) "
+        "VALUES (%s, %s, %s, %s, %s, %s)",
+        [file.sha256, paper_id, file.media_type, file.size, characters, file.data],
+    )
+    rows = [
+        (file.sha256, p.number, storable(p.label), p.width, p.height, storable(p.text))
+        for p in pages
+    ]
+    columns = {
+        "file": "text",
+        "number": "int4",
+        "label": "text",
+        "width": "float8",
+        "height": "float8",
+        "text": "text",
+    }
+    _copy(cursor, "pages", columns, rows)
+
+
+def _insert_chunks(
+    cursor: Cursor,
+    paper_id: UUID,
+    sha256: str,
+    chunks: Sequence[ChunkDraft],
+    terms: Sequence[str],
+) -> list[int]:
+    cursor.execute(
+        "SELECT nextval(pg_get_serial_sequence('chunks', 'id')) FROM generate_series(1, %s)",
+        [len(chunks)],
+    )
+    ids = [row[0] for row in cursor]
+    rows = [
+        (
+            number,
+            paper_id,
+            sha256,
+            ordinal,
+            chunk.page,
+            storable(chunk.section),
+            chunk.kind,
+            storable(chunk.text),
+            storable(terms[ordinal]),
+            Jsonb([[span.start, span.end, *span.box] for span in chunk.spans]),
+        )
+        for ordinal, (number, chunk) in enumerate(zip(ids, chunks, strict=True))
+    ]
+    columns = {
+        "id": "int8",
+        "paper_id": "uuid",
+        "file": "text",
+        "ordinal": "int4",
+        "page": "int4",
+        "section": "text",
+        "kind": "text",
+        "text": "text",
+        "terms": "text",
+        "spans": "jsonb",
+    }
+    _copy(cursor, "chunks", columns, rows)
+    return ids
+
+
+def _insert_vectors(cursor: Cursor, ids: Sequence[int], vectors: Mapping[str, Vectors]) -> None:
+    columns = {"chunk_id": "int8", "model": "text", "dimension": "int4", "vector": "vector"}
+    rows = [
+        (number, model, len(vector), vector)
+        for model, of_model in vectors.items()
+        for number, vector in zip(ids, of_model, strict=True)
+    ]
+    _copy(cursor, "embeddings", columns, rows)
+
+
+def _copy(
+    cursor: Cursor, table: str, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """Write rows with COPY in binary; `columns` gives each column's type."""
+    names = ", ".join(columns)
+    with cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)") as copy:
+        copy.set_types(list(columns.values()))
+        for row in rows:
+            copy.write_row(row)
+
+
+def _put_into_library(cursor: Cursor, user_id: UUID, paper_id: UUID, filename: str) -> None:
+    cursor.execute(
+        """
+        INSERT INTO library (user_id, paper_id, filename)
+        SELECT %s, id, %s FROM papers WHERE id = %s FOR KEY SHARE
+        ON CONFLICT (user_id, paper_id) DO UPDATE SET removed_at = NULL,
+            filename = excluded.filename,
+            added_at = CASE WHEN library.removed_at IS NULL
+                       THEN library.added_at ELSE excluded.added_at END
+        """,
+        [user_id, _file_name(filename), paper_id],
+    )
+    if cursor.rowcount == 0:
+        raise _no_such(str(paper_id))
+
+
+def _file_name(text: str) -> str:
+    """Return the name without folders, composed (macOS decomposes umlauts and accents)."""
+    return unicodedata.normalize("NFC", storable(re.split(r"[/\\]", text)[-1]))
+
+
+def _file_of_paper(cursor: Cursor, user_id: UUID, paper_id: UUID) -> str:
+    row = cursor.execute(
+        "SELECT f.sha256 FROM library l JOIN files f ON f.paper_id = l.paper_id "
+        "WHERE l.user_id = %s AND l.paper_id = %s AND l.removed_at IS NULL",
+        [user_id, paper_id],
+    ).fetchone()
+    if row is None:
+        raise _no_such(str(paper_id))
+    return str(row[0])
+
+
+def _readings(wanted: str) -> Iterator[tuple[str, Any]]:
+    """Yield what `wanted` may be, the surest first: a condition on library and its value."""
+    lower = wanted.lower()
+    with suppress(ValueError):
+        yield "paper_id = %s", UUID(lower)
+    if _SHA256.fullmatch(lower):
+        yield "paper_id IN (SELECT paper_id FROM files WHERE sha256 = %s)", lower
+    if name := _file_name(wanted):
+        yield "filename = %s", name
+    if _PREFIX.fullmatch(lower):
+        yield "starts_with(paper_id::text, %s)", lower
+
+
+def _no_such(wanted: str) -> NotFound:
+    return NotFound(
+        f"There is no paper {wanted[:_SHOWN]!r} in your library.",
+        hint="The list of papers shows their ids and file names.",
+    )
+
+
+def _ambiguous(wanted: str, found: Sequence[UUID]) -> BadInput:
+    return BadInput(
+        f"{wanted[:_SHOWN]!r} fits {len(found)} papers.",
+        hint=f"Give one of their ids: {', '.join(str(paper_id) for paper_id in found[:5])}.",
+    )
+
+
+def _paper_row(row: tuple[Any, ...]) -> PaperRow:
+    paper_id, title, authors, year, abstract, language, doi, arxiv_id, *rest = row
+    read_by, added_at, filename, sha256, characters, pages, chunks = rest
+    return PaperRow(
+        paper_id=paper_id,
+        meta=PaperMeta(title, tuple(authors), year, abstract, language, doi, arxiv_id),
+        pages=pages,
+        chunks=chunks,
+        read_by=read_by,
+        added_at=added_at.astimezone(UTC).isoformat(),
+        filename=filename,
+        file=sha256,
+        characters=characters,
+    )
+
+
+def _chunk(row: tuple[Any, ...]) -> Chunk:
+    number, paper_id, file, page, section, kind, text, spans = row
+    places = tuple(Span(int(start), int(end), Box(*box)) for start, end, *box in spans)
+    return Chunk(number, paper_id, file, page, section, kind, text, places)
+
+
+def _to_arrays(rows: Sequence[tuple[int, bytes]]) -> tuple[NDArray[np.int64], Vectors]:
+    """Decode pgvector's binary form: int16 dimension, int16 unused, big-endian float32s."""
+    by_length: dict[int, list[tuple[int, bytes]]] = defaultdict(list)
+    for row in rows:
+        by_length[len(row[1])].append(row)
+    if not by_length:
+        return np.empty(0, np.int64), np.empty((0, 0), np.float32)
+    newest = max(by_length.values(), key=lambda group: max(number for number, _ in group))
+    ids = np.array([number for number, _ in newest], np.int64)
+    packed = np.frombuffer(b"".join(data for _, data in newest), np.uint8)
+    numbers = np.ascontiguousarray(packed.reshape(len(newest), -1)[:, 4:])
+    return ids, numbers.view(">f4").astype(np.float32)
