@@ -80,6 +80,7 @@ class PaperStore:
         terms: Sequence[str],
         vectors: Mapping[str, Vectors],
         read_by: str = "text",
+        vectors_of: Sequence[int] | None = None,
     ) -> UUID:
         """Store a paper whole and put it into the user's library; return its id.
 
@@ -94,11 +95,13 @@ class PaperStore:
             terms: BM25 tokens of each chunk, joined by one space.
             vectors: unit vectors by model, one row a chunk; models may be missing.
             read_by: `text`, `ocr` or `abstract`.
+            vectors_of: positions of the chunks that the vectors stand for, if not all.
 
         Raises:
             ValueError: when terms or vectors are not one a chunk.
         """
-        _check_lengths(parsed, terms, vectors)
+        which = range(len(parsed.chunks)) if vectors_of is None else vectors_of
+        _check_lengths(parsed, terms, vectors, len(which))
         with self._transaction() as cursor:
             cursor.execute(
                 "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"file {file.sha256}"]
@@ -108,7 +111,7 @@ class PaperStore:
                 paper_id = _insert_paper(cursor, parsed.meta, read_by)
                 _insert_file(cursor, paper_id, file, parsed.pages)
                 ids = _insert_chunks(cursor, paper_id, file.sha256, parsed.chunks, terms)
-                _insert_vectors(cursor, ids, vectors)
+                _insert_vectors(cursor, [ids[at] for at in which], vectors)
             _put_into_library(cursor, user_id, paper_id, filename)
         return paper_id
 
@@ -392,11 +395,11 @@ class PaperStore:
 
 
 def _check_lengths(
-    parsed: ParsedPaper, terms: Sequence[str], vectors: Mapping[str, Vectors]
+    parsed: ParsedPaper, terms: Sequence[str], vectors: Mapping[str, Vectors], embedded: int
 ) -> None:
-    expected = len(parsed.chunks)
-    found = {"terms": len(terms)} | {model: len(rows) for model, rows in vectors.items()}
-    for name, number in found.items():
+    found = {"terms": (len(terms), len(parsed.chunks))}
+    found |= {model: (len(rows), embedded) for model, rows in vectors.items()}
+    for name, (number, expected) in found.items():
         if number != expected:
             raise ValueError(f"{number} rows of {name} for {expected} chunks")
 

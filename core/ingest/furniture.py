@@ -7,6 +7,7 @@ the stamp.
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import pairwise
 
 from core.ingest.layout import Line, weighted_median
 from core.ingest.pdf import RawPage, Word
@@ -46,7 +47,7 @@ def _counts_lines(column: list[Word]) -> bool:
     if len(column) < 10:
         return False
     values = [int(word.text) for word in sorted(column, key=lambda word: word.y0)]
-    steps = [b - a for a, b in zip(values, values[1:], strict=False)]
+    steps = [b - a for a, b in pairwise(values)]
     usual = max(set(steps), key=steps.count)
     return usual in (1, 5) and steps.count(usual) >= 0.8 * len(steps)
 

@@ -46,9 +46,6 @@ _NAME = re.compile(
     r"(?:[ .-]+(?:[^\W\d_]\.|(?:van|von|der|den|de|di|da|del|della|la|le|las|los|dos|el|al|bin|ten|zu)"
     r"|[^\W\d_a-z][^\W\d_]*(?:[’'-][^\W\d_]+)*)){0,5}"
 )
-_PARTICLES = frozenset(
-    "van von der den de di da del della la le las los dos el al bin ten zu".split()
-)
 _HAN_NAME = re.compile(rf"[{HAN}](?:\s?[{HAN}]){{1,3}}")
 _HAN_LABEL = re.compile(r"^(?:作者|译者|编者|编著|著者|姓名|撰稿|学生|指导教师|导师)\s*[：:]\s*")
 _MARKS = re.compile(

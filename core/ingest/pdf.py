@@ -283,7 +283,7 @@ def _words(page: object, text_page: object, width: float, height: float) -> list
         shown = match.group().replace("\0", "")
         hyphen = shown.endswith(tuple(HYPHENS))
         shown = shown[:-1] + "-" if hyphen else shown
-        if not shown or shown == "-" and hyphen:
+        if not shown or (hyphen and shown == "-"):
             continue
         box = place.box(start, end - 1)
         if box is not None:

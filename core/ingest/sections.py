@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from core.ingest.layout import Line, weighted_median
 from core.ingest.pdf import RawPage
@@ -179,7 +180,7 @@ def _style(lines: Sequence[list[Line]], outline: Sequence[tuple[int, str]]) -> _
     steps = [
         (round(b.y0 - a.y0, 1), 1)
         for page in lines
-        for a, b in zip(page, page[1:], strict=False)
+        for a, b in pairwise(page)
         if a.column == b.column and 0 < b.y0 - a.y0 < 3 * size and abs(a.size - size) < 0.1 * size
     ]
     titles: dict[int, set[str]] = {}

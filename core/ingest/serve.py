@@ -62,22 +62,29 @@ def _warm() -> None:
 
 
 def _answer(answers: BinaryIO, request: dict[str, Any], data: bytes) -> None:
+    blob = b""
     try:
         header, blob = _do(answers, request, data)
     except LecternError as error:
-        header, blob = {"error": error.to_json()}, b""
+        header = {"error": error.to_json()}
     except (MemoryError, RecursionError):
-        error = UnreadableFile(
-            "Reading this PDF takes more memory than allowed.",
-            hint="Print it to a new PDF, or split it into smaller parts.",
-            code="TOO_LARGE",
-        )
-        header, blob = {"error": error.to_json()}, b""
+        header = {"error": _too_large().to_json()}
     send(answers, header, blob)
 
 
+def _too_large() -> UnreadableFile:
+    return UnreadableFile(
+        "Reading this PDF takes more memory than allowed.",
+        hint="Print it to a new PDF, or split it into smaller parts.",
+        code="TOO_LARGE",
+    )
+
+
 def _do(answers: BinaryIO, request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
-    if request["op"] == "ping":
+    if request["op"] == "check":
+        from core.ingest.pdf import open_document
+
+        open_document(data, request["password"]).close()
         return {"result": None}, b""
     if request["op"] == "draw":
         from core.ingest.pdf import draw

@@ -19,9 +19,8 @@ _KEPT = dict.fromkeys("，：；！？（）～％…", "")
 _JUNK = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff"
                    "\ue000-\uf8ff\ufff0-\uffff\ud800-\udfff\U000f0000-\U0010ffff]")  # fmt: skip
 _ENGLISH = frozenset(
-    "the of and to in is that for we with this are by on be as from which an can it our or was "
-    "have has not these at using between were".split()
-)
+    {"the", "of", "and", "to", "in", "is", "that", "for", "we", "with", "this", "are", "by", "on", "be", "as", "from", "which", "an", "can", "it", "our", "or", "was", "have", "has", "not", "these", "at", "using", "between", "were"}
+)  # fmt: skip
 
 
 def normalise(text: str) -> str:

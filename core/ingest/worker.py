@@ -12,7 +12,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from core.errors import UnreadableFile
 from core.ingest.wire import paper_from_json, receive, send
@@ -73,6 +73,14 @@ class Worker:
         header, blob = self._ask(request, data, self._parse_seconds, on_progress)
         return paper_from_json(header["result"]), blob if header["unlocked"] else None
 
+    def check(self, data: bytes, password: str | None = None) -> None:
+        """Find out whether the password opens the PDF, without reading it.
+
+        Raises:
+            UnreadableFile: PASSWORD_NEEDED, PASSWORD_WRONG, DAMAGED, TOO_SLOW.
+        """
+        self._ask({"op": "check", "password": password}, data, self._draw_seconds, None)
+
     def render(self, data: bytes, page: int, scale: float = 2.0) -> bytes:
         """Return page `page` (from 1) of an unlocked PDF as PNG at `scale` pixels a point.
 
@@ -116,7 +124,7 @@ class Worker:
         self._stop()
         # -P: what lies in the current folder must not shadow the libraries of the process
         command = [sys.executable, "-P", "-m", "core.ingest.worker"]
-        self._process = subprocess.Popen(
+        self._process = subprocess.Popen(  # noqa: S603 - our own module
             [*command, str(self._memory), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -155,10 +163,9 @@ def _exchange(
     Raises:
         EOFError: the process ended first.
     """
-    if process.stdin is None or process.stdout is None:
-        raise EOFError
-    send(process.stdin, request, data)
-    while (message := receive(process.stdout)) is not None:
+    send(cast(BinaryIO, process.stdin), request, data)
+    answers = cast(BinaryIO, process.stdout)
+    while (message := receive(answers)) is not None:
         header, blob = message
         if "progress" not in header:
             return header, blob

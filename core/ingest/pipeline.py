@@ -1,0 +1,186 @@
+"""From a file's bytes to a paper in a user's library: whole or not at all."""
+
+import hashlib
+import logging
+import re
+import time
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Literal
+from uuid import UUID
+
+import numpy as np
+
+from core.db.papers import PaperStore, StoredFile
+from core.errors import Cancelled, Unavailable
+from core.ingest.worker import Worker
+from core.models.embed import Embedder, Vectors
+from core.types import ChunkDraft, PaperMeta, ParsedPaper
+
+Stage = Literal["reading", "sections", "chunks", "vectors", "saving"]
+STAGES: tuple[Stage, ...] = ("reading", "sections", "chunks", "vectors", "saving")
+
+_BATCH = 16
+_NAME_LIMIT = 120
+_UNSHOWN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+"
+)
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far adding a file has come: `done` of `total` (pages, chunks) of a stage."""
+
+    stage: Stage
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """A paper that is now in the library. `duplicate`: its bytes were stored already."""
+
+    paper_id: UUID
+    meta: PaperMeta
+    pages: int
+    chunks: int
+    duplicate: bool
+    seconds: float
+
+
+class Ingestor:
+    """Adds files to libraries. Thread-safe: files are read one at a time, the rest runs freely."""
+
+    def __init__(
+        self,
+        store: PaperStore,
+        worker: Worker,
+        embedders: Sequence[Embedder],
+        tokenize: Callable[[str], list[str]],
+    ) -> None:
+        self._store = store
+        self._worker = worker
+        self._embedders = tuple(embedders)
+        self._tokenize = tokenize
+
+    def ingest(
+        self,
+        user_id: UUID,
+        filename: str,
+        data: bytes,
+        *,
+        password: str = "",
+        on_progress: Callable[[Progress], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> Ingested:
+        """Read a PDF, make it searchable and put it into the user's library.
+
+        Only the first embedder runs, and only over what is searched by default (the references
+        wait): `Backfill` brings the rest. Nothing is stored unless all of it is.
+
+        Raises:
+            UnreadableFile: see its codes.
+            Cancelled: `cancelled` returned true.
+            DatabaseDown: nothing can be stored now.
+        """
+        started = time.perf_counter()
+        steps = _Steps(on_progress, cancelled)
+        name = display_name(filename)
+        sha256 = hashlib.sha256(data).hexdigest()
+        known = self._store.find_file(sha256)
+        if known is not None:
+            if b"/Encrypt" in data:  # having the bytes is not yet knowing the password
+                self._worker.check(data, password or None)
+            return self._known(user_id, known, name, started)
+        parsed, unlocked = self._worker.parse(data, password or None, steps)
+        parsed = _titled(parsed, name)
+        terms = [" ".join(self._tokenize(chunk.text)) for chunk in parsed.chunks]
+        ordinals, vectors = self._vectors(parsed.chunks, steps)
+        steps("saving", 0, 1)
+        file = StoredFile(sha256, unlocked or data, len(data))
+        paper_id = self._store.add(user_id, name, file, parsed, terms, vectors, vectors_of=ordinals)
+        steps.report("saving", 1, 1)
+        seconds = time.perf_counter() - started
+        return Ingested(
+            paper_id, parsed.meta, len(parsed.pages), len(parsed.chunks), False, seconds
+        )
+
+    def _known(self, user_id: UUID, paper_id: UUID, name: str, started: float) -> Ingested:
+        self._store.add_to_library(user_id, paper_id, name)
+        row = self._store.paper(user_id, paper_id)
+        seconds = time.perf_counter() - started
+        return Ingested(paper_id, row.meta, row.pages, row.chunks, True, seconds)
+
+    def _vectors(
+        self, chunks: Sequence[ChunkDraft], steps: "_Steps"
+    ) -> tuple[list[int], dict[str, Vectors]]:
+        """Return the ordinals of the chunks to search and the first model's vectors of them.
+
+        Without a usable model the paper is stored all the same: keywords find it.
+        """
+        ordinals = [at for at, chunk in enumerate(chunks) if chunk.kind != "references"]
+        ordinals = ordinals or list(range(len(chunks)))
+        if not self._embedders:
+            return ordinals, {}
+        embedder = self._embedders[0]
+        texts = [chunks[at].text for at in ordinals]
+        parts = []
+        try:
+            for start in range(0, len(texts), _BATCH):
+                steps("vectors", start, len(texts))
+                parts.append(embedder.encode(texts[start : start + _BATCH]))
+        except Unavailable as error:
+            logger.warning("stored without vectors of %s: %s", embedder.name, error.message)
+            return ordinals, {}
+        return ordinals, {embedder.name: np.concatenate(parts)}
+
+
+class _Steps:
+    """Passes progress on and looks out for the user's stop."""
+
+    def __init__(
+        self,
+        on_progress: Callable[[Progress], None] | None,
+        cancelled: Callable[[], bool] | None,
+    ) -> None:
+        self._on_progress = on_progress
+        self._cancelled = cancelled
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """Report, and stop when the user wants it.
+
+        Raises:
+            Cancelled: the user stopped.
+        """
+        if self._cancelled is not None and self._cancelled():
+            raise Cancelled("Adding the file was stopped; nothing of it was stored.")
+        self.report(stage, done, total)
+
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Report without a chance to stop: what is done is done."""
+        named = next(known for known in STAGES if known == stage)
+        if self._on_progress is not None:
+            self._on_progress(Progress(named, done, total))
+
+
+def display_name(filename: str) -> str:
+    """Return a file name fit to be shown: no folders, no control characters, not endless."""
+    name = unicodedata.normalize("NFC", _UNSHOWN.sub("", filename))
+    name = re.split(r"[/\\]", name)[-1].strip().strip(".").strip()
+    if not name:
+        return "paper.pdf"
+    if len(name) > _NAME_LIMIT:
+        suffix = PurePosixPath(name).suffix[:10]
+        name = name[: _NAME_LIMIT - len(suffix) - 1] + "…" + suffix
+    return name
+
+
+def _titled(parsed: ParsedPaper, name: str) -> ParsedPaper:
+    """Return the paper with its file's name for a title if it does not say one."""
+    if parsed.meta.title:
+        return parsed
+    title = re.sub(r"[_\s]+", " ", re.sub(r"\.pdf$", "", name, flags=re.I)).strip()
+    return replace(parsed, meta=replace(parsed.meta, title=title or name))
