@@ -14,11 +14,22 @@ _PER_MESSAGE = 4
 
 _FIRST_WIDE = 0x2E80
 """From here on scripts are written without spaces: CJK, kana, hangul."""
-_PER_WIDE = 0.75
-_SYMBOL = 0.8
-_OTHER_SYMBOL = 1.0
-_WHOLE = 8
-_PER_PART = 5.0
+
+# Tokens a piece of text costs, fitted by least squares of the relative error on one half of 427
+# pieces of 4,000 characters of papers (English, Chinese, mixed, formulas) to the mean of two chat
+# models' tokenizers; measured on the other half: mean 1.01 of the true count, 90% of the pieces
+# between 0.94 and 1.10.
+_WORD_COST = 0.94
+_WHOLE_LETTERS = 7
+_FURTHER_LETTER_COST = 0.22
+_WIDE_COST = 0.73
+_OTHER_LETTER_COST = 2.2
+_DIGITS_COST = 1.5
+_SYMBOL_COST = 0.8
+_OTHER_SYMBOL_COST = 0.4
+_LINE_COST = 1.4
+
+_PER_CHARACTER = {"en": 0.26, "zh": 0.7, "other": 0.3}
 
 
 class Message(NamedTuple):
@@ -46,11 +57,20 @@ class Budgeted:
 def estimate_tokens(text: str) -> int:
     """Estimate how many tokens a chat model's tokenizer makes of a text, in any language.
 
-    Byte-pair vocabularies keep frequent words whole and split others about every 6 letters,
-    numbers about every 3 digits; a Chinese character is a little under one token. White space
-    goes with the next word. `docs/evaluation.md` has the error measured on real papers.
+    Byte-pair vocabularies keep frequent words whole and split rare ones, take numbers three
+    digits at a time, and white space with the next word; a Chinese character is a little under
+    one token. On pieces of papers 90% of the estimates are within -6% and +10%.
     """
     return round(sum(_token_cost(match.group()) for match in _WORD.finditer(text)))
+
+
+def estimate_tokens_of(characters: int, language: str) -> int:
+    """Estimate the tokens of a text of which only length and language are known.
+
+    The rates are means over the same papers; a paper full of formulas has up to half as many
+    again.
+    """
+    return round(characters * _PER_CHARACTER.get(language, _PER_CHARACTER["other"]))
 
 
 def estimate_messages(messages: Sequence[Message]) -> int:
@@ -150,11 +170,14 @@ def _heads(text: str, tokens: int) -> str:
 def _token_cost(piece: str) -> float:
     first = piece[0]
     if first.isspace():
-        return 0.1 * (len(piece) > 1)
+        return _LINE_COST if len(piece) > 1 or first != " " else 0.0
     if first.isdigit():
-        return math.ceil(len(piece) / 3)
+        return _DIGITS_COST * math.ceil(len(piece) / 3)
     if not first.isalpha():
-        return _SYMBOL if first.isascii() else _OTHER_SYMBOL
-    wide = sum(1 for character in piece if ord(character) >= _FIRST_WIDE)
-    narrow = len(piece) - wide
-    return wide * _PER_WIDE + (1 + max(0, narrow - _WHOLE) / _PER_PART if narrow else 0.0)
+        return _SYMBOL_COST if first.isascii() else _OTHER_SYMBOL_COST
+    ascii_letters = sum(letter.isascii() for letter in piece)
+    wide = sum(ord(letter) >= _FIRST_WIDE for letter in piece)
+    other = len(piece) - ascii_letters - wide
+    further = max(0, ascii_letters - _WHOLE_LETTERS)
+    word = _WORD_COST + further * _FURTHER_LETTER_COST if ascii_letters else 0.0
+    return word + wide * _WIDE_COST + other * _OTHER_LETTER_COST

@@ -100,12 +100,9 @@ class ChatModel:
 
         A 429 or 5xx before the first token is tried again, up to three times, after Retry-After
         or 0.5, 1 s; the first token must come within the timeout (LLM_TIMEOUT) in all, and each
-        later one within the timeout of the one before.
-
-        Raises:
-            ModelFailed: the settings cannot work (no LLM_MODEL, a key with odd characters).
+        later one within the timeout of the one before. Failures are raised by the reply, also
+        when the settings cannot work (no LLM_MODEL, a key with odd characters).
         """
-        self._check_settings()
         return ChatReply(self, list(messages), cancelled or threading.Event())
 
     def check(self) -> None:
@@ -176,6 +173,7 @@ class ChatModel:
 
     async def send(self, messages: list[Message], chunks: "queue.SimpleQueue[Any]") -> None:
         """Put the chunks of one reply on a queue; close the connection when cancelled."""
+        self._check_settings()
         from openai import DefaultAsyncHttpxClient
 
         async with DefaultAsyncHttpxClient() as http, asyncio.timeout(self.timeout) as limit:
@@ -290,6 +288,8 @@ class ChatReply(Iterator[str]):
         return piece
 
     def _check_end(self, error: BaseException | None) -> None:
+        if isinstance(error, ModelFailed):
+            raise error
         if isinstance(error, Exception):
             raise self._model.failure(error, started=bool(self.text)) from error
         if not self.finish_reason:
