@@ -23,6 +23,7 @@ from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:  # importing Chroma takes over a second: only who uses it pays
+    import httpx
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
 
@@ -72,6 +73,7 @@ class ChromaClient:
         self._lock = FileLock(data_dir / "chroma.lock", thread_local=False)
         self._mutex = RLock()
         self._client: ClientAPI | None = None
+        self._opened: int | None = None
         self.problem = ""
         """Why Chroma could not be used the last time it could not."""
 
@@ -96,11 +98,15 @@ class ChromaClient:
             if not self._acquire():
                 return None
             try:
-                with _failures(self):
-                    self._client = _embedded_client(self._folder)
+                self._open_folder()
             except ChromaFailed:
                 return self.reset()
             return self._client
+
+    def _open_folder(self) -> None:
+        with _failures(self):
+            self._client = _embedded_client(self._folder)
+            self._opened = self._inode()
 
     def _acquire(self) -> bool:
         with _failures(self):
@@ -127,18 +133,30 @@ class ChromaClient:
             with _failures(self):
                 if self._folder.exists():
                     shutil.rmtree(self._folder)
-                self._client = _embedded_client(self._folder)
+            self._open_folder()
             return self._client
 
     def intact(self) -> bool:
-        """Return whether the files of an embedded Chroma are where it opened them."""
-        return bool(self.url) or (self._folder / "chroma.sqlite3").is_file()
+        """Return whether an embedded Chroma that is open still works on the files in its folder.
+
+        Files that were deleted under it, it goes on reading and writing, to no avail.
+        """
+        with self._mutex:
+            return self._client is None or bool(self.url) or self._inode() == self._opened
+
+    def _inode(self) -> int | None:
+        try:
+            return (self._folder / "chroma.sqlite3").stat().st_ino
+        except OSError:
+            return None
 
     def _disconnect(self) -> None:
         client, self._client = self._client, None
         if client is not None:
             with suppress(ChromaFailed), _failures(self):
                 client.close()  # type: ignore[attr-defined]
+                if (session := _session(client)) is not None:
+                    session.close()  # which Chroma forgets
 
     def close(self) -> None:
         """Disconnect and let go of the lock. Does nothing twice."""
@@ -222,7 +240,7 @@ class ChromaView:
         Raises:
             ChromaFailed: even with a new collection in an empty folder.
         """
-        if not self._client.intact() and self._trusted is not None:
+        if not self._client.intact():
             self._client.problem = "its files are gone"
             self._reset()
         try:
@@ -336,10 +354,14 @@ def _http_client(url: str) -> "ClientAPI":
     port = parts.port or (443 if ssl else 8000)
     client = chromadb.HttpClient(parts.hostname or "localhost", port, ssl, settings=_settings())
     # There is no setting for it, and without one a server that hangs would hang every question.
-    session = getattr(getattr(client, "_server", None), "_session", None)
-    if session is not None:
+    if (session := _session(client)) is not None:
         session.timeout = _HTTP_SECONDS
     return client
+
+
+def _session(client: "ClientAPI") -> "httpx.Client | None":
+    """Return the HTTP client within a client of a Chroma server."""
+    return getattr(getattr(client, "_server", None), "_session", None)
 
 
 def _not_found() -> type[Exception]:
