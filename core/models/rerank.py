@@ -1,7 +1,8 @@
 """Cohere's reranker, through its own client."""
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
@@ -39,11 +40,7 @@ class Reranker:
         if not texts or k < 1:
             return []
         response = self._ask(query, list(texts), min(k, len(texts)))
-        ranked = [(result.index, result.relevance_score) for result in response.results]
-        indices = {index for index, _ in ranked}
-        if len(indices) != len(ranked) or not indices <= set(range(len(texts))):
-            raise _malformed()
-        return sorted(ranked, key=lambda pair: -pair[1])
+        return sorted(_ranked(response, len(texts)), key=lambda pair: -pair[1])
 
     def check(self) -> None:
         """Send the smallest request: is the server there, and does it take the key?
@@ -58,14 +55,16 @@ class Reranker:
         from cohere.core.api_error import ApiError
         from cohere.core.parse_error import ParsingError
 
+        client = self._client()
         try:
-            return self._client().rerank(
-                model=self.model,
-                query=query,
-                documents=texts,
-                top_n=k,
-                request_options={"max_retries": 0},
-            )
+            with client:
+                return client.rerank(
+                    model=self.model,
+                    query=query,
+                    documents=texts,
+                    top_n=k,
+                    request_options={"max_retries": 0},
+                )
         except ParsingError as error:
             raise _malformed() from error
         except ApiError as error:
@@ -91,6 +90,22 @@ def reranker(settings: Settings) -> Reranker | None:
     if not settings.cohere_api_key.get_secret_value():
         return None
     return Reranker(settings.cohere_rerank_model, settings.cohere_api_key, settings.cohere_base_url)
+
+
+def _ranked(response: "V2RerankResponse", texts: int) -> list[tuple[int, float]]:
+    """Return the (index, score) pairs; the client itself does not check what came."""
+    pairs: list[tuple[Any, Any]] = [
+        (getattr(result, "index", None), getattr(result, "relevance_score", None))
+        for result in response.results or []
+    ]
+    known = {index for index, _ in pairs if isinstance(index, int) and 0 <= index < texts}
+    if not pairs or len(known) != len(pairs) or not all(_is_score(score) for _, score in pairs):
+        raise _malformed()
+    return [(index, float(score)) for index, score in pairs]
+
+
+def _is_score(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _refused(error: "ApiError") -> RerankFailed:
