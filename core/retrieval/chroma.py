@@ -155,7 +155,7 @@ class ChromaClient:
         if client is not None:
             with suppress(ChromaFailed), _failures(self):
                 client.close()  # type: ignore[attr-defined]
-                if (session := _session(client)) is not None:
+                for session in _sessions(client):
                     session.close()  # which Chroma forgets
 
     def close(self) -> None:
@@ -354,14 +354,16 @@ def _http_client(url: str) -> "ClientAPI":
     port = parts.port or (443 if ssl else 8000)
     client = chromadb.HttpClient(parts.hostname or "localhost", port, ssl, settings=_settings())
     # There is no setting for it, and without one a server that hangs would hang every question.
-    if (session := _session(client)) is not None:
+    for session in _sessions(client):
         session.timeout = _HTTP_SECONDS
     return client
 
 
-def _session(client: "ClientAPI") -> "httpx.Client | None":
-    """Return the HTTP client within a client of a Chroma server."""
-    return getattr(getattr(client, "_server", None), "_session", None)
+def _sessions(client: "ClientAPI") -> "list[httpx.Client]":
+    """Return the HTTP clients within a client of a Chroma server: its own and its admin's."""
+    parts = (client, getattr(client, "_admin_client", None))
+    sessions = (getattr(getattr(part, "_server", None), "_session", None) for part in parts)
+    return [session for session in sessions if session is not None]
 
 
 def _not_found() -> type[Exception]:
