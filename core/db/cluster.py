@@ -42,6 +42,7 @@ _ORPHAN_SECONDS = 5
 _SOCKET_PATH_BYTES = 100  # sun_path has 104 bytes on macOS, 108 on Linux
 _PATH_BYTES = 900  # PostgreSQL cuts paths at 1024
 _CWD = Path("/proc/self/cwd")
+_SYNC = "syncfs" if sys.platform == "linux" else "fsync"  # one call instead of a thousand
 _LOG = "server.log"
 _LOG_BYTES = 1_000_000
 
@@ -67,6 +68,7 @@ max_parallel_workers_per_gather = 0
 max_parallel_maintenance_workers = 0
 io_method = 'sync'
 log_checkpoints = off
+recovery_init_sync_method = '{sync}'
 log_min_error_statement = 'panic'
 timezone = 'UTC'
 log_timezone = 'UTC'
@@ -94,8 +96,6 @@ class Cluster:
         Raises:
             DatabaseDown: when initdb fails; nothing is left behind.
         """
-        for left in self._folder.glob("new-*"):
-            shutil.rmtree(left)
         work = Path(tempfile.mkdtemp(prefix="new-", dir=self._folder))
         try:
             self._fill(work)
@@ -103,6 +103,11 @@ class Cluster:
         except BaseException:
             shutil.rmtree(work, ignore_errors=True)
             raise
+
+    def clear_unfinished(self) -> None:
+        """Remove what a set-up that was killed has left."""
+        for left in self._folder.glob("new-*"):
+            shutil.rmtree(left, ignore_errors=True)  # its initdb may still be writing: next time
 
     def _fill(self, work: Path) -> None:
         password = secrets.token_urlsafe(24)
@@ -125,15 +130,15 @@ class Cluster:
                 os.fchown(file.fileno(), account.uid, account.gid)
             arguments = [
                 *("-D", _data_argument(data), "-U", ROLE, "-A", "scram-sha-256"),
-                *("-E", "UTF8", "--locale=C"),
+                *("-E", "UTF8", "--locale=C", "--no-clean"),
                 *("--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
-                f"--pwfile=/dev/fd/{file.fileno()}",
+                *(f"--pwfile=/dev/fd/{file.fileno()}", f"--sync-method={_SYNC}"),
             ]
-            if sys.platform == "linux":
-                arguments.append("--sync-method=syncfs")
             done = programs.run("initdb", arguments, data, [file.fileno()])
         if done.returncode != 0:
-            raise _explain("PostgreSQL could not set up its folder", done.stdout + done.stderr)
+            raise _explain(
+                "PostgreSQL could not set up its folder", done.stdout + done.stderr, data
+            )
 
     def pid(self) -> int | None:
         """Return the running server's process id, None when none runs on this folder.
@@ -175,18 +180,20 @@ class Cluster:
         self._clear_leftovers()
         self._shorten_log()
         socket_folder = self._make_socket_folder(account)
-        settings = _SETTINGS.format(socket=str(socket_folder).replace("'", "''"))
+        socket = str(socket_folder).replace("'", "''")
+        settings = _SETTINGS.format(socket=socket, sync=_SYNC)
         _write_private(self.data / "postgresql.conf", settings, account)
         _write_private(self.data / "pg_hba.conf", _HBA, account)
         arguments = ["start", "-s", "-w", "-t", str(START_SECONDS), "-l", _LOG]
         done = programs.run("pg_ctl", [*arguments, "-D", _data_argument(self.data)], self.data)
         if done.returncode != 0:
+            shutil.rmtree(socket_folder, ignore_errors=True)
             output = f"{self._log_tail()}\n{done.stdout}{done.stderr}"
-            raise _explain("PostgreSQL did not start", output)
+            raise _explain("PostgreSQL did not start", output, self.data)
 
     def _clear_leftovers(self) -> None:
         """After a crash: end what the dead server left, whose pid file PostgreSQL would believe."""
-        if not self._pid_file():
+        if not (self.data / "postmaster.pid").exists():
             return
         deadline = time.monotonic() + _ORPHAN_SECONDS
         while orphans := [p for p in psutil.process_iter() if self._is_ours(p)]:
@@ -354,8 +361,10 @@ def _write_private(path: Path, text: str, account: Account | None = None) -> Non
     Path(name).replace(path)
 
 
+_FULL_BYTES = 16 * 1024 * 1024  # one segment of the write-ahead log
+_FULL = "No space left on device"
 _CAUSES = (
-    ("No space left on device", "the disk is full", "Free some space and start again."),
+    (_FULL, "the disk is full", "Free some space and start again."),
     ("Permission denied", "no permission", "Look at who owns the data folder."),
     ("could not look up effective user", "this user has no name on this system", OWN_SERVER_HINT),
     ("database files are incompatible", "another PostgreSQL version wrote this folder", ""),
@@ -363,7 +372,9 @@ _CAUSES = (
 )
 
 
-def _explain(what: str, output: str) -> DatabaseDown:
+def _explain(what: str, output: str, data: Path) -> DatabaseDown:
+    if shutil.disk_usage(data).free < _FULL_BYTES:
+        output += _FULL  # what PostgreSQL says then can be anything
     for sign, cause, hint in _CAUSES:
         if sign in output:
             return DatabaseDown(f"{what}: {cause}.", hint=hint or OWN_SERVER_HINT)

@@ -70,6 +70,7 @@ class EmbeddedPostgres:
             return self._cluster.url()
 
     def _bring_up(self) -> None:
+        self._cluster.clear_unfinished()
         if not self._cluster.exists:
             self._cluster.create()
         for _ in range(_ATTEMPTS):
