@@ -12,7 +12,7 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 from core.ingest.layout import Line
 from core.ingest.pdf import RawPage, Word
 from core.ingest.sections import Paragraph, Section
-from core.ingest.text import Hyphens, joint, letters, normalise
+from core.ingest.text import Hyphens, joint, letters
 from core.types import Box, ChunkDraft, ChunkKind, Span
 
 CHUNK_SIZE = 1_000
@@ -59,9 +59,7 @@ class _Text:
         for line in paragraph.lines:
             self.line += 1
             for word in line.words:
-                shown = normalise(word.text)
-                if not shown:
-                    continue
+                shown = word.text
                 if broken:
                     shown = self._mend(shown)
                 elif not fresh:
@@ -220,5 +218,5 @@ def _fractions(x0: float, y0: float, x1: float, y1: float, page: RawPage) -> Box
 
 
 def page_text(lines: Sequence[Line]) -> str:
-    """Return a page's lines as they stand, one a line, normalised."""
-    return "\n".join(filter(None, (normalise(line.text).strip() for line in lines)))
+    """Return a page's lines as they stand, one a line."""
+    return "\n".join(line.text for line in lines)

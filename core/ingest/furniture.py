@@ -32,14 +32,29 @@ def drop_line_numbers(page: RawPage) -> None:
     if len(numbers) < 10:
         return
     others = [word for word in page.words if word.turn == 0 and not word.text.isdecimal()]
-    for edge, outside in (("x1", -1), ("x0", 1)):
-        columns: dict[int, list[Word]] = defaultdict(list)
-        for word in numbers:
-            columns[round(getattr(word, edge) / 4)].append(word)
-        for column in columns.values():
-            if _counts_lines(column) and not _text_outside(column, others, outside):
-                counted = {id(word) for word in column}
-                page.words = [word for word in page.words if id(word) not in counted]
+    columns: dict[tuple[str, int], list[Word]] = defaultdict(list)
+    for word in numbers:
+        columns["left edge", round(word.x0 / 4)].append(word)
+        columns["right edge", round(word.x1 / 4)].append(word)
+    counted: set[int] = set()
+    for column in columns.values():
+        if _counts_lines(column) and _in_margin(column, others):
+            counted |= {id(word) for word in column}
+    if counted:
+        _take_rest(counted, numbers)
+        page.words = [word for word in page.words if id(word) not in counted]
+
+
+def _take_rest(counted: set[int], numbers: Sequence[Word]) -> None:
+    """Add the numbers of the same margin that are aligned by their other edge (9 above 10)."""
+    column = [word for word in numbers if id(word) in counted]
+    left, right = min(word.x0 for word in column), max(word.x1 for word in column)
+    width = right - left
+    counted |= {
+        id(word)
+        for word in numbers
+        if word.x0 >= left - width and word.x1 <= right + width and word.x0 < right
+    }
 
 
 def _counts_lines(column: list[Word]) -> bool:
@@ -52,13 +67,13 @@ def _counts_lines(column: list[Word]) -> bool:
     return usual in (1, 5) and steps.count(usual) >= 0.8 * len(steps)
 
 
-def _text_outside(column: list[Word], others: Sequence[Word], side: int) -> bool:
-    """Return whether more than a stray word stands between the numbers and the page's edge."""
-    if side < 0:
-        edge = min(word.x0 for word in column)
-        return sum(word.x1 <= edge for word in others) > 2
-    edge = max(word.x1 for word in column)
-    return sum(word.x0 >= edge for word in others) > 2
+def _in_margin(column: list[Word], others: Sequence[Word]) -> bool:
+    """Return whether hardly a word stands beyond the numbers on one side."""
+    left = min(word.x0 for word in column)
+    right = max(word.x1 for word in column)
+    before = sum(word.x1 <= left for word in others)
+    after = sum(word.x0 >= right for word in others)
+    return min(before, after) <= 3 and max(before, after) >= 10
 
 
 def drop_furniture(pages: Sequence[RawPage], lines: Sequence[list[Line]]) -> list[Line]:

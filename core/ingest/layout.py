@@ -130,7 +130,11 @@ def _arrange(runs: list[_Run], order: _Order, depth: int) -> None:
     """Add the runs to `order`: whole-width runs cut the page into bands, columns within each."""
     gutter = _gutter(runs) if depth else None
     if gutter is None:
-        order.add(runs)
+        beside = _beside(runs) if depth else None
+        for part in beside or ():
+            _arrange(part, order, depth - 1)
+        if beside is None:
+            order.add(runs)
         return
     rows = sorted(runs, key=lambda run: run.middle)
     crossing = _crossing(rows, gutter)
@@ -173,6 +177,46 @@ def _tabular(left: list[_Run], right: list[_Run]) -> bool:
         return sum(run.x1 - run.x0 for run in side) / max(1.0, width * rows)
 
     return fill(left) < 0.45 or fill(right) < 0.45
+
+
+def _beside(runs: Sequence[_Run]) -> tuple[list[_Run], ...] | None:
+    """Return what is above, the text, what stands beside it, and what is below; or None.
+
+    Text set around a figure or table is known by its lines: several in a row that begin and end
+    at the same x, well short of the whole width, with something else next to them.
+    """
+    if len(runs) < 8:
+        return None
+    x0, x1 = min(run.x0 for run in runs), max(run.x1 for run in runs)
+    for block in _justified(runs, 0.35 * (x1 - x0), 0.8 * (x1 - x0)):
+        left, right = min(run.x0 for run in block), max(run.x1 for run in block)
+        top, low = block[0].middle - 1, block[-1].middle + 1
+        inside = [run for run in runs if top <= run.middle <= low]
+        side = [run for run in inside if run.x0 > right - 2 or run.x1 < left + 2]
+        if sum(len(run.words) for run in side) < 4:
+            continue
+        apart = {id(run) for run in side}
+        text = [run for run in inside if id(run) not in apart]
+        above = [run for run in runs if run.middle < top]
+        return above, text, side, [run for run in runs if run.middle > low]
+    return None
+
+
+def _justified(runs: Sequence[_Run], narrow: float, wide: float) -> list[list[_Run]]:
+    """Return stacks of five lines or more with the same edges, the tallest stack first."""
+    stacks: list[list[_Run]] = []
+    for run in sorted(runs, key=lambda run: run.middle):
+        if not narrow <= run.x1 - run.x0 <= wide:
+            continue
+        for stack in stacks[-6:]:
+            last = stack[-1]
+            near = run.middle - last.middle <= 3.5 * run.height
+            if near and abs(run.x0 - last.x0) < 3 and abs(run.x1 - last.x1) < 4:
+                stack.append(run)
+                break
+        else:
+            stacks.append([run])
+    return sorted((stack for stack in stacks if len(stack) >= 5), key=len, reverse=True)
 
 
 def _figures(side: Sequence[_Run]) -> float:

@@ -38,7 +38,9 @@ _NOT_NAME = re.compile(
     r"germany|france|canada|uk|japan|brazil|egypt|australia|email|e-mail|demo|version|edition|"
     r"auflage|january|february|march|april|may|june|july|august|september|october|november|december|"
     r"technology|science|sciences|national|your name|assistant|ai|brain|imag|cwi|page|article|paper|"
-    r"corresponding|author|authors|student|member|ieee|acm|fellow|bytedance|of)\b",
+    r"corresponding|author|authors|student|member|ieee|acm|fellow|bytedance|of|p\.?o\.? box|box|"
+    r"engineering|studies|environmental|saint|san francisco|garching|universidade|münchen|models?|"
+    r"detection|paulo)\b",
     re.I,
 )
 _NAME = re.compile(
@@ -78,7 +80,7 @@ def read_meta(
     """
     text = "\n".join(page.text for page in pages)
     front = "\n".join(page.text for page in pages[:2])[:8_000]
-    margins = "\n".join(normalise(line.text) for line in taken[:40])
+    margins = "\n".join(line.text for line in taken[:40])
     title, after = _title(document, lines, front)
     arxiv_id, stamp = _arxiv(margins + "\n" + front[:4_000])
     return PaperMeta(
@@ -93,12 +95,12 @@ def read_meta(
 
 
 def _compact(text: str) -> str:
-    return re.sub(r"[\W_]", "", normalise(text).casefold())
+    return re.sub(r"[\W_]", "", text.casefold())
 
 
 def _plausible_title(text: str) -> str:
     """Return a title from the file's metadata, or '' when it is one of the usual kinds of junk."""
-    text = re.sub(r"\s+", " ", normalise(text)).strip()
+    text = re.sub(r"\s+", " ", text).strip()
     if len(_compact(text)) < 6 or _JUNK_TITLE.fullmatch(text) or len(text) > _TITLE_LIMIT:
         return ""
     return text
@@ -132,17 +134,23 @@ def _printed_title(page: Sequence[Line]) -> list[Line]:
     fit = [
         line
         for line in upright
-        if line.y0 < 0.62 * height
-        and letters(line.text) >= 3
-        and not _NOT_TITLE.search(normalise(line.text))
+        if line.y0 < 0.62 * height and letters(line.text) >= 3 and not _NOT_TITLE.search(line.text)
     ]
     for line in sorted(fit, key=lambda line: (-round(line.size), line.y0)):
         if line.size < 1.08 * body and not (line.bold and line.y0 < 0.35 * height):
             continue
-        if is_known_heading(line.text):
+        if is_known_heading(line.text) or not _titular(line, upright):
             continue
         return _with_neighbours(line, fit)
     return []
+
+
+def _titular(line: Line, page: Sequence[Line]) -> bool:
+    """Return whether there is room for a title: more type of its size would be running text."""
+    same = [other for other in page if abs(other.size - line.size) < 0.05 * line.size]
+    return sum(other.characters for other in same) < 400 and sum(
+        char.isalpha() for char in line.text
+    ) > 0.6 * len(line.text.replace(" ", ""))
 
 
 def _with_neighbours(seed: Line, fit: Sequence[Line]) -> list[Line]:
@@ -164,7 +172,7 @@ def _with_neighbours(seed: Line, fit: Sequence[Line]) -> list[Line]:
 def _joined(lines: Iterable[Line]) -> str:
     whole = ""
     for line in lines:
-        text = re.sub(r"[\s∗*†‡§¶]+$", "", normalise(line.text).strip())
+        text = re.sub(r"[\s∗*†‡§¶]+$", "", line.text.strip())
         text = re.sub(rf"(?<=[{HAN}a-z])\d$", "", text)
         if whole.endswith("-") and text[:1].islower():
             whole = whole[:-1] + text
@@ -180,11 +188,14 @@ def _authors(document: RawDocument, after: Sequence[Line], front: str) -> tuple[
     if claimed and all(len(_compact(name)) > 3 and _compact(name) in shown for name in claimed):
         return tuple(claimed)
     found: list[str] = []
+    marked = any(re.match(r"a\s?[A-Z]", line.text) for line in after[:12])
     for line in after[:40]:
-        text = normalise(line.text).strip()
+        text = line.text.strip()
         if _ends_front(text) or len(found) >= 60:
             break
         names = [name for part in _parts(line) for name in _names(part)]
+        if marked:
+            names = [re.sub(r"(?<=[a-zäöüß])[a-e]$", "", name) for name in names]
         found += [name for name in names if name not in found]
     return tuple(found)
 
@@ -211,7 +222,7 @@ def _names(text: str) -> list[str]:
     """Return the names of people in a piece of an author line."""
     if "@" in text or "http" in text or "{" in text:
         return []
-    plain = _HAN_LABEL.sub("", re.sub(r"\s+", " ", _MARKS.sub(" , ", normalise(text))).strip())
+    plain = _HAN_LABEL.sub("", re.sub(r"\s+", " ", _MARKS.sub(" , ", text)).strip())
     found = []
     for part in _SPLIT.split(plain):
         name = re.sub(r"\s+", " ", part).strip(" .:-")
@@ -283,7 +294,7 @@ def _abstract(sections: Sequence[Section]) -> str:
 def _joined_lines(lines: Iterable[Line]) -> str:
     whole = ""
     for line in lines:
-        text = normalise(line.text).strip()
+        text = line.text.strip()
         if line.words and line.words[-1].hyphen and whole is not None:
             text = text.rstrip("-") + "\u00ad"
         if whole.endswith("\u00ad"):

@@ -10,7 +10,7 @@ from core.ingest.furniture import drop_furniture, drop_line_numbers
 from core.ingest.layout import lines_of
 from core.ingest.metadata import read_meta
 from core.ingest.sections import sections_of
-from core.ingest.text import Hyphens, letters, unreadable
+from core.ingest.text import Hyphens, letters
 from core.types import Page, ParsedPaper
 
 Report = Callable[[str, int, int], None]
@@ -70,16 +70,12 @@ def _no_text() -> UnreadableFile:
 
 
 def _check_text(data: bytes, password: str | None, document: pdf.RawDocument) -> None:
-    """Empty pages whose characters mean nothing; refuse a file in which nothing is left.
+    """Refuse a file without text that means something.
 
     Raises:
         UnreadableFile: NO_TEXT.
     """
-    garbled = 0
-    for page in document.pages:
-        if unreadable(" ".join(word.text for word in page.words)):
-            garbled += 1
-            page.words = []
+    garbled = any(page.garbled for page in document.pages)
     amount = sum(letters(word.text) for page in document.pages for word in page.words)
     if garbled and amount < _SCAN_LETTERS * len(document.pages):
         raise UnreadableFile(

@@ -17,6 +17,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from core.errors import UnreadableFile
+from core.ingest.text import normalise, unreadable
 
 logger = logging.getLogger(__name__)
 
@@ -32,18 +33,16 @@ _ACCENTS = {
     "\u02dd": "\u030b", "\u02c7": "\u030c", "\u00b8": "\u0327", "\u02db": "\u0328",
 }  # fmt: skip
 _RAW_LIGATURES = {
-    0x0B: "\ufb00",
-    0x0C: "\ufb01",
-    0x0E: "\ufb03",
-    0x0F: "\ufb04",
-    0x1B: "\ufb00",
-    0x1C: "\ufb01",
-    0x1D: "\ufb02",
-    0x1E: "\ufb03",
-    0x1F: "\ufb04",
-}
+    "\x0b": "\ufb00", "\x0c": "\ufb01", "\x0e": "\ufb03", "\x0f": "\ufb04", "\x1b": "\ufb00",
+    "\x1c": "\ufb01", "\x1d": "\ufb02", "\x1e": "\ufb03", "\x1f": "\ufb04",
+}  # fmt: skip
 """TeX fonts without a Unicode map show ligatures as their codes in the OT1 and T1 encodings."""
 
+_RAW_LIGATURE = re.compile(
+    r"(?<![\x00-\x1f])[\x0b\x0c\x0e\x0f\x1b-\x1f](?=[a-z]{2})|(?<=[a-z]{2})[\x0b\x0c\x0e\x0f\x1b-\x1f]"
+    r"(?=[a-z,. \r\n])"
+)
+_CONTROLS = dict.fromkeys((*range(3, 9), 11, 12, *range(14, 32)), "\x00")
 _ACCENT = re.compile("[" + "".join(_ACCENTS) + "]")
 _BOLD = re.compile(rb"bold|black|heavy|medi|demi|cmbx|sfbx|cmssbx|simhei|fandolhei|-bd|,b", re.I)
 
@@ -75,6 +74,8 @@ class RawPage:
     height: float
     words: list[Word] = field(default_factory=list)
     label: str = ""
+    garbled: bool = False
+    """Its characters cannot be what is printed; it has no words then."""
 
 
 @dataclass(slots=True)
@@ -232,7 +233,7 @@ class _SecondReader:
         lines = [line for line in text.splitlines() if line.strip()]
         step = height / max(1, len(lines))
         return [
-            Word(word, 0.0, row * step, width, (row + 1) * step)
+            Word(normalise(word), 0.0, row * step, width, (row + 1) * step)
             for row, line in enumerate(lines)
             for word in line.split()
         ]
@@ -255,7 +256,10 @@ def _read_page(document: pypdfium2.PdfDocument, index: int, second: _SecondReade
             raw.words = second.words(index, width, height)
             return raw
         try:
-            raw.words = _words(page, text_page, width, height)
+            text = _text(text_page)
+            raw.garbled = unreadable(text)
+            if not raw.garbled:
+                raw.words = _words(text, _Places(page, text_page, width, height), width, height)
         finally:
             pdfium.FPDFText_ClosePage(text_page)
         return raw
@@ -267,9 +271,10 @@ def _label(document: pypdfium2.PdfDocument, index: int) -> str:
     return str(document.get_page_label(index) or "")
 
 
-def _words(page: object, text_page: object, width: float, height: float) -> list[Word]:
-    text = _text(text_page).translate(_RAW_LIGATURES)
-    place = _Places(page, text_page, width, height)
+def _words(text: str, place: "_Places", width: float, height: float) -> list[Word]:
+    if not text.isprintable():
+        text = _RAW_LIGATURE.sub(lambda found: _RAW_LIGATURES[found.group()], text)
+        text = text.translate(_CONTROLS)
     if _ACCENT.search(text):
         text = _compose_accents(text, place)
     words = []
@@ -280,15 +285,20 @@ def _words(page: object, text_page: object, width: float, height: float) -> list
             turn = place.turn(start)
             line_end = text.find("\n", start)
             line_end = len(text) if line_end < 0 else line_end
-        shown = match.group().replace("\0", "")
-        hyphen = shown.endswith(tuple(HYPHENS))
-        shown = shown[:-1] + "-" if hyphen else shown
+        shown = match.group()
+        hyphen = shown[-1] in HYPHENS
+        shown = normalise(shown[:-1]) + "-" if hyphen else normalise(shown)
         if not shown or (hyphen and shown == "-"):
             continue
         box = place.box(start, end - 1)
         if box is not None:
             words.append(Word(shown, *box, turn, place.bold(start), hyphen))
-    return words
+    return [word for word in words if _on_page(word, width, height)] or words
+
+
+def _on_page(word: Word, width: float, height: float) -> bool:
+    """Return whether a reader sees the word: printers' marks often stand beyond the page."""
+    return word.x1 > 0 and word.x0 < width and word.y1 > 0 and word.y0 < height
 
 
 def _text(text_page: object) -> str:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from core.ingest.layout import Line, weighted_median
 from core.ingest.pdf import RawPage
-from core.ingest.text import CJK, letters, normalise
+from core.ingest.text import CJK
 from core.types import ChunkKind
 
 _NUMBERED = re.compile(
@@ -56,6 +56,8 @@ _CAPTION = re.compile(
     r"[A-Z]?\.?\d+(?:\.\d+)*\s*[.:|)\s—–-]|[图表]\s*[\d一二三四五六七八九十]+(?:[.\-–]\d+)*\s*[:：.\s]?)",
     re.I,
 )
+_NO_HEADING = re.compile(r"\.{4,}|(?:\. ){4,}|…{2,}|[,;，；。]$")
+_SPACED = re.compile(r"(?:\S ){4,}\S")
 _SENTENCE_END = (".", "!", "?", "。", "！", "？", ":", "：", ";", "；", "”", '."')
 
 
@@ -102,7 +104,7 @@ def sections_of(
     references_size = 0.0
     for raw, page in zip(pages, lines, strict=True):
         for paragraph in _paragraphs(raw, page, style):
-            name = normalise(paragraph.text).strip()
+            name = paragraph.text.strip()
             if paragraph.heading and found[-1].kind == "references":
                 paragraph.heading = _leaves_references(paragraph, name, references_size)
             if paragraph.heading:
@@ -118,18 +120,27 @@ def _without_title(sections: Iterable[Section]) -> list[Section]:
     """Return the sections with title, authors and addresses as one part without a heading.
 
     What stands in large type before the first heading known by its wording or number is not a
-    section of the paper. A document without such a heading on its first pages keeps all.
+    section of the paper, nor is what stands between abstract and section 1 (addresses again). A
+    document without such headings on its first pages keeps all.
     """
     found = list(sections)
+    early = [at for at, section in enumerate(found) if section.paragraphs[0].page <= 3]
+    proven = [at for at in early if found[at].kind != "body" or _proven(found[at].heading)]
+    if not proven:
+        return found
+    counted = [at for at in early if re.match(r"(?:1\.?|I\.)\s", found[at].heading)]
+    kept: list[Section] = []
     for at, section in enumerate(found):
-        if section.paragraphs[0].page > 3:
-            break
-        if section.kind != "body" or _proven(section.heading):
-            front = [part for early in found[:at] for part in early.paragraphs]
-            for paragraph in front:
-                paragraph.heading = False
-            return ([Section(paragraphs=front)] if front else []) + found[at:]
-    return found
+        front = at < proven[0] or (bool(counted) and at < counted[0] and at not in proven)
+        if not front:
+            kept.append(section)
+            continue
+        for paragraph in section.paragraphs:
+            paragraph.heading = False
+        if not kept or kept[-1].heading:
+            kept.append(Section())
+        kept[-1].paragraphs += section.paragraphs
+    return kept
 
 
 def _proven(heading: str) -> bool:
@@ -159,6 +170,8 @@ def bare(heading: str) -> str:
 
 def _kind(heading: str) -> ChunkKind:
     name = bare(heading)
+    if _SPACED.fullmatch(name):
+        name = name.replace(" ", "")
     if _ABSTRACT.fullmatch(name):
         return "abstract"
     return "references" if _REFERENCES.fullmatch(name) else "body"
@@ -190,7 +203,7 @@ def _style(lines: Sequence[list[Line]], outline: Sequence[tuple[int, str]]) -> _
 
 
 def _compact(text: str) -> str:
-    return re.sub(r"[\W_]", "", normalise(text).casefold())
+    return re.sub(r"[\W_]", "", text.casefold())
 
 
 def _paragraphs(raw: RawPage, lines: Sequence[Line], style: _Style) -> Iterator[Paragraph]:
@@ -199,7 +212,8 @@ def _paragraphs(raw: RawPage, lines: Sequence[Line], style: _Style) -> Iterator[
     edges = _edges(lines)
     for at, line in enumerate(lines):
         previous = lines[at - 1] if at else None
-        heading = _is_heading(raw, line, previous, style)
+        following = lines[at + 1] if at + 1 < len(lines) else None
+        heading = _is_heading(raw, line, previous, following, style)
         if current is None or _starts(current, previous, line, heading, edges, style):
             if current is not None:
                 yield current
@@ -271,7 +285,9 @@ def _continues_heading(current: Paragraph, line: Line) -> bool:
 
 def is_known_heading(text: str) -> bool:
     """Return whether the text, but for a number, is one of the usual names of sections."""
-    name = bare(normalise(text).strip())
+    name = bare(text.strip())
+    if _SPACED.fullmatch(name):
+        name = name.replace(" ", "")
     return any(form.fullmatch(name) for form in (_ABSTRACT, _REFERENCES, _KNOWN))
 
 
@@ -285,32 +301,44 @@ def _wordy(text: str) -> bool:
     return bool(long_words)
 
 
-def _is_heading(raw: RawPage, line: Line, previous: Line | None, style: _Style) -> bool:
+def _is_heading(
+    raw: RawPage, line: Line, previous: Line | None, following: Line | None, style: _Style
+) -> bool:
     """Return whether the line is a heading: wording, numbering or type, with proof by another."""
-    text = normalise(line.text).strip()
-    if line.turn or not 2 <= len(text) <= 120 or letters(text) < 2 or _CAPTION.match(text):
-        return False
-    if re.search(r"\.{4,}|(?:\. ){4,}|…{2,}|[,;，；。]$", text):
+    text = line.text.strip()
+    if line.turn or not 2 <= len(text) <= 120:
         return False
     larger = line.size > 1.08 * style.size
     stands_out = larger or (line.bold and not style.bold)
-    apart = (
-        previous is None
-        or previous.column != line.column
-        or (line.y0 - previous.y0 > 1.2 * style.pitch)
-    )
+    apart = _apart(previous, line, style)
+    if not (stands_out or apart) or _NO_HEADING.search(text) or _CAPTION.match(text):
+        return False
     if is_known_heading(text) or _APPENDIX.fullmatch(text):
-        return (
-            stands_out
-            or (apart and line.size >= 0.95 * style.size and text[0].isupper())
-            or (apart and not text.isascii())
-        )
-    if not _wordy(text) or line.size < 0.93 * style.size:
+        own_line = apart and line.size >= 0.85 * style.size
+        return stands_out or (own_line and not bare(text)[:1].islower())
+    if line.size < 0.93 * style.size or not _wordy(text):
         return False
     if _compact(text) in style.outline.get(raw.number, ()):
-        return apart or stands_out
-    if _NUMBERED.match(text) or _CHINESE.match(text):
-        return stands_out and (apart or larger) and not text.endswith(".")
-    if text.endswith(".") or not (text[0].isupper() or not text[0].isascii()):
+        return True
+    alone = apart and following is not None and _apart(line, following, style)
+    if alone and _COUNTED.match(text) and _NUMBERED.match(text) and len(text) <= 80:
+        return not text.endswith(".")
+    return stands_out and _looks_like_heading(text, line, apart, larger, style)
+
+
+def _apart(above: Line | None, line: Line, style: _Style) -> bool:
+    """Return whether there is more room above the line than between lines of a paragraph."""
+    if above is None or above.column != line.column:
+        return True
+    return line.y0 - above.y0 > 1.2 * style.pitch
+
+
+def _looks_like_heading(text: str, line: Line, apart: bool, larger: bool, style: _Style) -> bool:
+    """Return whether a line that stands out by its type is a heading by its form."""
+    if text.endswith(".") or len(text) > 90:
         return False
-    return (line.size > 1.15 * style.size or (stands_out and apart)) and len(text) <= 90
+    if _NUMBERED.match(text) or _CHINESE.match(text):
+        return apart or larger
+    if not (text[0].isupper() or not text[0].isascii()):
+        return False
+    return apart or line.size > 1.15 * style.size

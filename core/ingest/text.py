@@ -14,6 +14,9 @@ _HAN = re.compile(f"[{HAN}]")
 _KANA = re.compile("[\u3041-\u30fa]")
 _CJK = re.compile(f"[{CJK}]")
 _LATIN = re.compile(r"[A-Za-z]")
+_ALNUM = re.compile(r"[^\W_]")
+_HIGH = re.compile("[\x80-\xff]")
+_VOWEL = re.compile("[aeiouy]", re.I)
 _WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _KEPT = dict.fromkeys("，：；！？（）～％…", "")
 _JUNK = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff"
@@ -28,10 +31,12 @@ def normalise(text: str) -> str:
 
     Full-width punctuation stays: it is right in Chinese text.
     """
-    if text.isascii():
-        return _JUNK.sub("", text)
-    shown = "".join(char if char in _KEPT else unicodedata.normalize("NFKC", char) for char in text)
-    return _JUNK.sub("", unicodedata.normalize("NFC", shown))
+    if text.isascii() and text.isprintable():
+        return text
+    if not unicodedata.is_normalized("NFKC", text):
+        parts = (char if char in _KEPT else unicodedata.normalize("NFKC", char) for char in text)
+        text = unicodedata.normalize("NFC", "".join(parts))
+    return text if text.isprintable() else _JUNK.sub("", text)
 
 
 def is_cjk(char: str) -> bool:
@@ -48,7 +53,7 @@ def joint(before: str, after: str) -> str:
 
 def letters(text: str) -> int:
     """Return how many letters and digits there are."""
-    return sum(char.isalnum() for char in text)
+    return len(_ALNUM.findall(text))
 
 
 def language(text: str) -> Language:
@@ -71,17 +76,16 @@ def unreadable(text: str) -> bool:
     Three signs: private-use and replacement characters (no Unicode map), Chinese bytes shown as
     Latin-1, and Latin letters almost without vowels (a shifted encoding).
     """
-    shown = [char for char in text if not char.isspace()]
+    shown = len(text) - len(re.findall(r"\s", text))
     if not shown:
         return False
-    if sum(bool(_JUNK.match(char)) for char in shown) > 0.3 * len(shown):
+    if len(_JUNK.findall(text)) > 0.3 * shown:
         return True
-    high = sum("\x80" <= char <= "\xff" for char in shown)
-    if high > 0.4 * len(shown) and high >= 8:
+    high = len(_HIGH.findall(text))
+    if high >= 8 and high > 0.4 * shown:
         return True
-    latin = [char for char in text.casefold() if "a" <= char <= "z"]
-    vowels = sum(char in "aeiouy" for char in latin)
-    return len(latin) >= 300 and len(latin) > 0.5 * len(shown) and vowels < 0.16 * len(latin)
+    latin, vowels = len(_LATIN.findall(text)), len(_VOWEL.findall(text))
+    return latin >= 300 and latin > 0.5 * shown and vowels < 0.16 * latin
 
 
 class Hyphens:
