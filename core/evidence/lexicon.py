@@ -35,3 +35,163 @@ ALSO_WORDS = words("""
     no app prop art st rep gen max min am def med int co trans ref conf soc ver
 """)
 """Abbreviations that are words too: in lower case before a word they end a sentence."""
+
+
+STOP_WORDS = words("""
+    a an the this that these those it its they their them we our us he she his her i you your
+    is are was were be been being am do does did has have had having will would shall should can
+    could may might must of in on at by for from to with into onto over under between among as
+    about than then so such and or but if while when where which who whom whose what how why also
+    very more most less least much many few some any each every all both either one only own same
+    other another there here up down out off again further not no nor never without however thus
+    therefore hence per via using used use based s t d ll re ve paper study authors author work
+    results result show shows showed shown found find finds
+""")
+"""Words that carry no support of their own."""
+
+HAN_FUNCTION = "的了在是和与对为中而且及或被把将也都就还又这那其该此以于从到由所等之并则但个些们地得着过我它他她你"
+"""Han characters at which a run is cut before it is taken for a word."""
+
+NEGATIONS = (
+    "not", "no", "never", "without", "none", "nor", "neither", "cannot", "fail", "fails", "failed",
+    "lack", "lacks", "lacked", "lacking", "absence", "absent", "unable", "hardly", "nothing",
+)  # fmt: skip
+HAN_NEGATIONS = (
+    "没有", "没能", "无法", "不能", "不会", "不是", "不存在", "不需要", "不需", "无需", "未能",
+    "未见", "并未", "并不", "并无", "并非", "从未", "毫无", "缺乏", "缺少", "不具备", "不支持",
+    "不使用", "不包含", "不包括", "不依赖", "不影响", "未发现", "未使用", "不显著", "不可", "不足以",
+    "不采用", "不适用", "不适合", "不要求", "不含", "不再", "不必", "不用", "不提供", "不优于", "不如预期",
+    "无显著", "无明显", "未达到", "未观察到", "尚未", "未", "不", "没", "无",
+)  # fmt: skip
+NOT_NEGATIONS = (
+    "not only", "no less than", "no fewer than", "not just", "not merely", "no. ",
+)  # fmt: skip
+HAN_NOT_NEGATIONS = (
+    "不仅", "不但", "不只", "不断", "不同", "不过", "不少", "不久", "不论", "不管", "不等", "不确定性",
+    "无论", "无监督", "无线", "无人机", "无偏", "未来", "未知", "不可或缺", "不得不", "无穷", "无关紧要",
+    "不如", "不平衡", "不稳定性", "不变性", "无向图", "无序", "不良", "不良反应", "不利", "无机",
+)  # fmt: skip
+
+AXES: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
+    (
+        words("""increase increases increased increasing rise rises rose risen rising grow grows
+        grew grown growth higher greater larger more exceed exceeds exceeded above raise raises
+        raised elevated upregulated expand expands expanded longer gain gains
+        增加 提高 提升 上升 增长 高于 更高 更多 更大 超过 扩大 增大 升高 变大 更长 大于 多于 高出 上调 延长"""),
+        words("""decrease decreases decreased decreasing reduce reduces reduced reducing reduction
+        decline declines declined declining drop drops dropped fall falls fell fallen lower lowers
+        lowered less fewer smaller below shorter diminish diminished shrink shrinks shrank cut cuts
+        downregulated 减少 降低 下降 减小 低于 更低 更少 更小 缩小 下跌 变小 更短 小于 少于 下调 缩短 降至"""),
+    ),
+    (
+        words("""improve improves improved improving improvement better outperform outperforms
+        outperformed superior best enhance enhances enhanced beat beats surpass surpasses surpassed
+        优于 更好 改善 改进 胜过 超越 最好 最优 增强 好于 强于"""),
+        words("""worsen worsens worsened worse underperform underperforms underperformed inferior
+        worst degrade degrades degraded degradation deteriorate deteriorates deteriorated hurt hurts
+        劣于 更差 恶化 变差 不如 最差 减弱 逊于 差于 弱于 退化"""),
+    ),
+    (
+        words("faster fast quick quickly quicker fastest accelerate accelerates accelerated "
+              "更快 加快 加速 最快 快于 快速"),
+        words("slower slow slowly slowest 更慢 减慢 缓慢 最慢 慢于 变慢"),
+    ),
+    (words("before prior earlier 之前 以前 早于 治疗前 术前 训练前 干预前"), words("after following later 之后 以后 晚于 治疗后 术后 训练后 干预后")),
+    (
+        words("positive positively beneficial 正相关 阳性 正面 有益 积极"),
+        words("negative negatively harmful inverse inversely 负相关 阴性 负面 有害 消极"),
+    ),
+    (
+        words("""activate activates activated promote promotes promoted induce induces induced
+        stimulate stimulates stimulated 促进 激活 诱导 刺激"""),
+        words("""inhibit inhibits inhibited suppress suppresses suppressed block blocks blocked
+        prevent prevents prevented 抑制 阻断 阻止"""),
+    ),
+    (words("same identical similar equal equivalent 相同 一致 相似 相等 相当"),
+     words("different differ differs distinct unequal 不同 不一致 差异 有别")),
+    (words("maximum maximize maximise maximal maximizes highest largest most 最大 最高 最多 最大化"),
+     words("minimum minimize minimise minimal minimizes lowest smallest least 最小 最低 最少 最小化")),
+    (words("success succeed succeeds succeeded successful successfully 成功"),
+     words("failure unsuccessful unsuccessfully 失败")),
+    (words("include includes included including 包括 包含 纳入"),
+     words("exclude excludes excluded excluding 排除 剔除 不包括 不包含")),
+    (words("supervised 有监督"), words("unsupervised 无监督")),
+    (words("sufficient enough adequate 足够 充分"), words("insufficient inadequate 不足 不够")),
+    (words("easy easier simple simpler 容易 简单 更易"),
+     words("difficult harder hard complex 困难 复杂 更难")),
+    (words("possible able 可行 能够 可以"), words("impossible infeasible 不可行 不可能 不能 无法")),
+    (words("stable 稳定"), words("unstable instability 不稳定")),
+    (words("significant significantly 显著"), words("insignificant nonsignificant 不显著")),
+    (words("known 已知"), words("unknown unclear 未知 不清楚 尚不清楚")),
+    (words("always 总是 始终"), words("never rarely 从不 很少")),
+    (words("open-source public publicly 开源 公开"), words("proprietary private closed 闭源 私有")),
+    (words("encoder 编码器"), words("decoder 解码器")),
+    (words("male males men boys 男性 男"), words("female females women girls 女性 女")),
+    (words("cheap cheaper inexpensive 便宜 廉价"), words("expensive costly 昂贵")),
+)  # fmt: skip
+"""Opposites: where a sentence is at one pole and its evidence at the other, they disagree."""
+
+STRONG = words("""
+    all always every entirely completely fully any guarantees guarantee guaranteed proves prove
+    proven proved certainly definitely 所有 全部 总是 始终 完全 任何 一切 证明 保证 必然 一定 每个 均
+""")
+WEAK = words("""
+    some most many several sometimes often usually mostly partially partly typically generally
+    部分 大多数 多数 有些 某些 一些 有时 往往 通常 常常 大多 大部分 一般
+""")
+HEDGES = words("""
+    may might could possibly perhaps probably likely suggest suggests suggested suggesting appear
+    appears seem seems potentially hypothesize hypothesise speculate 可能 或许 也许 似乎 大概 推测 疑似 或可 有望
+""")
+CAUSES = words("cause causes caused causing leads lead led because due 导致 引起 造成 致使 使得")
+CORRELATES = words("""
+    associated association correlated correlate correlates correlation linked 相关 关联
+""")
+COMPARATORS = words("""
+    than outperform outperforms outperformed beat beats surpass surpasses surpassed exceed exceeds
+    exceeded underperform underperforms underperformed 优于 超过 高于 低于 劣于 不如 胜过 超越 多于 少于 快于
+    慢于 大于 小于 好于 差于
+""")
+
+SCALES = {
+    "thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "billion": 1e9, "b": 1e9, "bn": 1e9,
+    "trillion": 1e12, "十": 1e1, "百": 1e2, "千": 1e3, "万": 1e4, "百万": 1e6, "千万": 1e7, "亿": 1e8,
+    "十亿": 1e9, "hundred": 1e2,
+}  # fmt: skip
+NUMBER_WORDS = {
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100,
+    "half": 0.5, "twice": 2, "double": 2, "doubles": 2, "doubled": 2, "triple": 3, "dozen": 12,
+    "两": 2, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10,
+    "一半": 0.5, "翻倍": 2,
+}  # fmt: skip
+HAN_COUNTED = "个种项名类层次组篇倍年天位台张条款段步轮维份例人阶头块台折"
+"""Measure words: a Han numeral before one of them counts something."""
+
+UNITS: dict[str, tuple[str, float]] = {
+    "%": ("percent", 1), "percent": ("percent", 1), "percentage": ("percent", 1),
+    "百分点": ("percent", 1), "个百分点": ("percent", 1), "‰": ("percent", 0.1),
+    "ns": ("time", 1e-9), "µs": ("time", 1e-6), "μs": ("time", 1e-6), "us": ("time", 1e-6),
+    "ms": ("time", 1e-3), "millisecond": ("time", 1e-3), "milliseconds": ("time", 1e-3),
+    "毫秒": ("time", 1e-3), "微秒": ("time", 1e-6), "s": ("time", 1), "sec": ("time", 1),
+    "second": ("time", 1), "seconds": ("time", 1), "秒": ("time", 1), "min": ("time", 60),
+    "minute": ("time", 60), "minutes": ("time", 60), "分钟": ("time", 60), "h": ("time", 3600),
+    "hour": ("time", 3600), "hours": ("time", 3600), "小时": ("time", 3600),
+    "day": ("time", 86400), "days": ("time", 86400), "天": ("time", 86400), "日": ("date", 1),
+    "week": ("time", 604800), "weeks": ("time", 604800), "周": ("time", 604800),
+    "month": ("months", 1), "months": ("months", 1), "个月": ("months", 1), "year": ("months", 12),
+    "years": ("months", 12), "月": ("date", 1),
+    "kb": ("bytes", 1e3), "mb": ("bytes", 1e6), "gb": ("bytes", 1e9), "tb": ("bytes", 1e12),
+    "mg": ("mass", 1e-3), "g": ("mass", 1), "kg": ("mass", 1e3), "克": ("mass", 1),
+    "千克": ("mass", 1e3), "公斤": ("mass", 1e3), "毫克": ("mass", 1e-3), "µg": ("mass", 1e-6),
+    "nm": ("length", 1e-9), "µm": ("length", 1e-6), "mm": ("length", 1e-3), "cm": ("length", 1e-2),
+    "km": ("length", 1e3), "米": ("length", 1), "厘米": ("length", 1e-2), "毫米": ("length", 1e-3),
+    "公里": ("length", 1e3), "meters": ("length", 1), "metres": ("length", 1),
+    "hz": ("frequency", 1), "khz": ("frequency", 1e3), "mhz": ("frequency", 1e6),
+    "ghz": ("frequency", 1e9), "°c": ("celsius", 1), "℃": ("celsius", 1), "°f": ("fahrenheit", 1),
+    "ml": ("volume", 1e-3), "l": ("volume", 1), "毫升": ("volume", 1e-3), "升": ("volume", 1),
+    "mw": ("power", 1e-3), "w": ("power", 1), "kw": ("power", 1e3), "瓦": ("power", 1),
+    "v": ("voltage", 1), "mv": ("voltage", 1e-3), "usd": ("dollar", 1), "dollars": ("dollar", 1),
+    "美元": ("dollar", 1), "元": ("yuan", 1), "yuan": ("yuan", 1),
+}  # fmt: skip
+"""Unit → (what it measures, how many of the base unit)."""

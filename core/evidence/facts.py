@@ -1,0 +1,233 @@
+"""What in a sentence can be checked: its quantities, names, content words and polarity."""
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+
+from core.evidence import lexicon
+from core.evidence.language import CJK, is_chinese
+from core.evidence.lexicon import (
+    AXES,
+    HAN_COUNTED,
+    HAN_FUNCTION,
+    HAN_NEGATIONS,
+    HAN_NOT_NEGATIONS,
+    NEGATIONS,
+    NOT_NEGATIONS,
+    NUMBER_WORDS,
+    SCALES,
+    STOP_WORDS,
+    UNITS,
+)
+
+_HAN_RUN = re.compile(f"[{CJK}]+")
+_LETTER = "A-Za-zÀ-ɏΑ-ω"
+_LATIN = re.compile(rf"[{_LETTER}][{_LETTER}0-9]*(?:[-'’.][{_LETTER}0-9]+)*")
+_UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
+_SCALE = (
+    r"thousand|million|billion|trillion|hundred|bn|[kKMB](?![A-Za-z])|百万|千万|十亿|[百千万亿]"
+)
+_QUANTITY = re.compile(
+    r"(?<![A-Za-z0-9_.])(?P<sign>(?<![\w)\]%])[-−])?(?P<number>\d+(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+)"
+    rf"(?:[ \t-]?(?P<scale>{_SCALE}))?"
+    rf"(?:[ \t-]?(?P<unit>{_UNIT})(?![A-Za-z]))?"
+    r"(?:[ \t-]*(?P<noun>[A-Za-z][A-Za-z-]+))?",
+    re.IGNORECASE,
+)
+_WORD_NUMBER = re.compile(
+    rf"\b(?P<en>{'|'.join(w for w in NUMBER_WORDS if w.isascii())})\b"
+    r"(?:[ -]+(?P<noun>[A-Za-z]+))?"
+    rf"|(?P<zh>[两二三四五六七八九十])(?=[{HAN_COUNTED}])|(?P<whole>一半|翻倍)",
+    re.IGNORECASE,
+)
+_SUFFIXES = (
+    "izations", "isations", "ization", "isation", "ations", "ation", "ingly", "ments", "ment",
+    "ions", "ings", "ion", "ing", "ies", "ied", "ers", "ors", "er", "or", "ed", "es", "ly", "s",
+    "e", "y",
+)  # fmt: skip
+_LONGEST_STEM = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number in base units; `measures` is '' without a known unit, `noun` what it counts."""
+
+    value: float
+    measures: str = ""
+    noun: str = ""
+    spoken: bool = False
+    text: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def looks(self) -> str:
+        """Return what kind of number it is: a year, a count or a decimal."""
+        if self.value != int(self.value):
+            return "decimal"
+        return "year" if 1900 <= self.value <= 2100 and len(self.text) == 4 else "count"
+
+    def agrees(self, other: "Quantity") -> bool:
+        """Return whether both can be the same quantity."""
+        if self.measures and other.measures and self.measures != other.measures:
+            return False
+        return abs(self.value - other.value) <= 1e-6 * max(abs(self.value), abs(other.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The checkable parts of one stretch of text."""
+
+    text: str
+    words: frozenset[str]
+    tokens: tuple[str, ...]
+    stems: frozenset[str]
+    names: frozenset[str]
+    quantities: tuple[Quantity, ...]
+    negated: bool
+    poles: frozenset[tuple[int, bool]]
+    chinese: bool
+
+
+def facts(text: str) -> Facts:
+    """Read the checkable parts of `text`."""
+    plain = normalise(text)
+    folded = plain.casefold()
+    tokens = tuple(match.group() for match in _LATIN.finditer(folded))
+    words = frozenset(tokens)
+    return Facts(
+        text=folded,
+        words=words | _table_words(folded),
+        tokens=tokens,
+        stems=content(folded),
+        names=names(plain),
+        quantities=tuple(quantities(plain)),
+        negated=_negated(folded, words),
+        poles=_poles(folded, words),
+        chinese=is_chinese(plain),
+    )
+
+
+def normalise(text: str) -> str:
+    """Return `text` in NFKC with plain minus signs and single spaces."""
+    return " ".join(unicodedata.normalize("NFKC", text).replace("−", "-").split())
+
+
+def content(folded: str) -> frozenset[str]:
+    """Return stems of the content words of case-folded text; Chinese as pairs of characters."""
+    stems = {
+        stem(part)
+        for match in _LATIN.finditer(folded)
+        for part in re.split(r"[-'’.]", match.group())
+        if part not in STOP_WORDS and len(part) > 1
+    }
+    for match in _HAN_RUN.finditer(folded):
+        for piece in re.split(f"[{HAN_FUNCTION}]", match.group()):
+            stems.update(piece[i : i + 2] for i in range(len(piece) - 1))
+    return frozenset(stems)
+
+
+def stem(word: str) -> str:
+    """Return `word` without its commonest English ending, cut to seven letters."""
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            word = word[: -len(suffix)]
+            break
+    return word[:_LONGEST_STEM]
+
+
+def names(plain: str) -> frozenset[str]:
+    """Return proper names, acronyms and codes, case-folded (`BERT`, `WMT14`, `GPT-4`, `Tokyo`).
+
+    A capital at the start of a sentence makes no name.
+    """
+    found = set()
+    for match in re.finditer(r"[A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+)*", plain):
+        word = match.group()
+        first = not re.search(r"[^\s\"“(\[]", plain[: match.start()]) or bool(
+            re.search(
+                r"[.!?:。！？：]\s*[\"“(]?$", plain[max(0, match.start() - 4) : match.start()]
+            )
+        )
+        inner = any(c.isupper() or c.isdigit() for c in word[1:])
+        if len(word) > 1 and (inner or (word[0].isupper() and not first)):
+            found.add(word.casefold())
+    return frozenset(found - STOP_WORDS)
+
+
+def quantities(plain: str) -> list[Quantity]:
+    """Return the numbers of `plain` in digits, and small ones in words."""
+    found = [_quantity(match) for match in _QUANTITY.finditer(plain)]
+    for match in _WORD_NUMBER.finditer(plain):
+        word = (match["en"] or match["zh"] or match["whole"]).casefold()
+        found.append(
+            Quantity(float(NUMBER_WORDS[word]), "", _counted(match), spoken=True, text=word)
+        )
+    return found
+
+
+def _quantity(match: re.Match[str]) -> Quantity:
+    value = float(match["number"].replace(",", ""))
+    value *= SCALES.get((match["scale"] or "").casefold(), 1.0)
+    if match["sign"]:
+        value = -value
+    measures, factor = UNITS.get((match["unit"] or "").casefold(), ("", 1.0))
+    shown = (
+        match.group() if not match["noun"] else match.group()[: match.start("noun") - match.start()]
+    )
+    return Quantity(value * factor, measures, _counted(match), text=shown.strip(" -"))
+
+
+def _counted(match: re.Match[str]) -> str:
+    noun = (match["noun"] or "").casefold()
+    return "" if noun in STOP_WORDS else stem(noun)
+
+
+def _table_words(folded: str) -> frozenset[str]:
+    """Return the Han words of the tables that occur in `folded`: Chinese has no spaces."""
+    return frozenset(word for word in _HAN_TABLE if word in folded)
+
+
+def _poles(folded: str, words: frozenset[str]) -> frozenset[tuple[int, bool]]:
+    def present(pole: frozenset[str]) -> bool:
+        return bool(pole & words) or any(w in folded for w in pole if not w.isascii())
+
+    found = set()
+    for i, (up, down) in enumerate(AXES):
+        if present(up):
+            found.add((i, True))
+        if present(down):
+            found.add((i, False))
+    return frozenset(found)
+
+
+def _negated(folded: str, words: frozenset[str]) -> bool:
+    """Return whether an odd number of negations is left once idioms are taken out."""
+    for idiom in (*NOT_NEGATIONS, *HAN_NOT_NEGATIONS):
+        folded = folded.replace(idiom, " ")
+    count = sum(1 for m in _LATIN.finditer(folded) if _is_negation(m.group()))
+    for word in HAN_NEGATIONS:
+        count += folded.count(word)
+        folded = folded.replace(word, " ")
+    return count % 2 == 1
+
+
+def _is_negation(word: str) -> bool:
+    return word in NEGATIONS or word.endswith(("n't", "n’t"))
+
+
+_HAN_TABLE = frozenset(
+    word
+    for table in (
+        lexicon.STRONG,
+        lexicon.WEAK,
+        lexicon.HEDGES,
+        lexicon.CAUSES,
+        lexicon.CORRELATES,
+        lexicon.COMPARATORS,
+        *(pole for axis in AXES for pole in axis),
+    )
+    for word in table
+    if not word.isascii()
+)

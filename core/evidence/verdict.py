@@ -1,0 +1,429 @@
+"""Does a passage say what a sentence says? Rules on facts, words and meaning; no language model.
+
+A sentence that stands in its passage word for word is supported. Otherwise the passage's closest
+sentence is found by shared content words and embedding similarity, quantities, names, negation
+and direction are compared with it, and what is left is graded by how much of it is covered.
+"""
+
+import dataclasses
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from core.evidence import numbering
+from core.evidence.facts import Facts, Quantity, content, facts, stem
+from core.evidence.language import is_chinese
+from core.evidence.lexicon import (
+    AXES,
+    CAUSES,
+    COMPARATORS,
+    CORRELATES,
+    HEDGES,
+    STRONG,
+    WEAK,
+)
+from core.evidence.quotes import fold
+from core.evidence.sentences import sentences
+from core.models.embed import Embedder
+from core.types import AnswerSentence, Citation, Verdict, VerdictLabel
+
+MOST_SENTENCES = 48
+"""Sentences of the passages that are compared by meaning; the rest share fewer words."""
+
+REASONS: dict[str, tuple[str, str]] = {
+    "verbatim": ("the passage says this word for word", "原文逐字如此"),
+    "same": ("the passage says this in other words", "原文表达了相同的意思"),
+    "uncited": ("no passage is cited for this", "此句没有引用任何原文"),
+    "unrelated": ("the cited passage does not say this", "所引原文没有提到这一点"),
+    "some": ("the passage covers only a part of this", "原文只涉及其中一部分"),
+    "clause": ("the passage does not say: {0}", "原文没有提到：{0}"),
+    "number": ("the passage has {1}, not {0}", "原文是 {1}，不是 {0}"),
+    "no_number": ("{0} is not in the passage", "原文中没有数字 {0}"),
+    "counted": ("in the passage {0} counts something else", "原文中的 {0} 指的是别的内容"),
+    "name": ("the passage speaks of {1}, not {0}", "原文说的是 {1}，不是 {0}"),
+    "no_name": ("{0} is not in the passage", "原文没有提到 {0}"),
+    "negation": ("one of the two negates what the other says", "一方肯定，另一方否定"),
+    "direction": ("the passage says the opposite: {0}", "原文说法相反：{0}"),
+    "swapped": ("the comparison runs the other way round", "比较的双方颠倒了"),
+    "stronger": ("the passage says this of some, not of all", "原文只说部分如此，并非全部"),
+    "hedged": ("the passage says this only as a possibility", "原文只说有此可能"),
+    "causal": ("the passage reports an association, not a cause", "原文只说相关，没有说因果"),
+}
+"""Every reason in English and Chinese; the sentence's own language decides."""
+
+_PUNCTUATION = re.compile(r"[\W_]+")
+_CLAUSE = re.compile(
+    r"[;；，。:：]|,\s+(?=\w+\s)|\b(?:but|whereas|while|although|and|which)\b|但是?|而且|并且|然而|虽然|同时"
+)
+_COMPARATOR = re.compile(
+    "|".join(rf"\b{w}\b" if w.isascii() else w for w in sorted(COMPARATORS, reverse=True))
+)
+_LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)、]|#{1,6})\s+")
+_SMALL_TALK = re.compile(
+    r"^(?:hi|hello|hey|thanks|thank you|sure|of course|certainly|here (?:is|are)|you are welcome"
+    r"|sorry|i (?:cannot|can't|could not|couldn't|am unable|do not|don't)|let me|in summary:?$"
+    r"|the (?:paper|passages?|text|context|papers|document|authors?) (?:\w+ )?(?:do|does|did) not "
+    r"(?:seem to |appear to )?(?:answer|say|mention|contain|provide|address|discuss|report|specify)"
+    r"|你好|您好|谢谢|不客气|好的|当然|以下是|如下|抱歉|对不起|很遗憾|无法回答"
+    r"|(?:这篇|该|本)?(?:论文|文章|原文|文中|段落)(?:似乎|好像|里|中)?(?:并)?(?:没有|未)"
+    r"(?:回答|提到|提及|说明|涉及|给出|讨论))",
+    re.IGNORECASE,
+)
+
+# Chosen on the shared development sets; indexed by whether both are in one language.
+_RELATED = {True: 0.45, False: 0.4}
+"""From here on the evidence is about the same thing, so that a clash means something."""
+_ENOUGH = {True: 0.6, False: 0.5}
+_SOME = {True: 0.45, False: 0.35}
+_ALIKE = 0.5
+"""The share of common content from which a difference in one word is a difference in meaning."""
+_PAIR_COST = 0.04
+"""What two sentences must be better than one."""
+
+
+class Assessment(NamedTuple):
+    """A verdict with the strength of support it rests on, in [0, 1]."""
+
+    label: VerdictLabel
+    reason: str
+    support: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """The closest sentence of the passages, and how close it is."""
+
+    text: str
+    facts: Facts
+    whole: Facts
+    coverage: float
+    cosine: float
+    same_language: bool
+    related: float
+
+
+class _Clash(NamedTuple):
+    label: VerdictLabel
+    key: str
+    details: tuple[str, ...] = ()
+
+
+def verify(
+    text: str, citations: Mapping[int, Citation], embedder: Embedder
+) -> list[AnswerSentence]:
+    """Judge every sentence of an answer against the passages it cites.
+
+    Numbers that are not in `citations` are taken out of the sentence and listed in `removed`.
+    """
+    return [_verify_sentence(sentence, citations, embedder) for sentence in sentences(text)]
+
+
+def _verify_sentence(
+    sentence: str, citations: Mapping[int, Citation], embedder: Embedder
+) -> AnswerSentence:
+    kept = numbering.keep_existing(sentence, citations)
+    verdict: Verdict | None = None
+    if is_checkable(kept.text):
+        passages = [citations[n].passage or citations[n].quote for n in kept.citations]
+        verdict = judge(kept.text, passages, embedder)
+    return AnswerSentence(kept.text, kept.citations, verdict, kept.removed)
+
+
+def is_checkable(sentence: str) -> bool:
+    """Return whether `sentence` states something: no heading, greeting, question or refusal."""
+    if re.match(r"\s*#{1,6}\s", sentence):
+        return False
+    plain = _LIST_MARK.sub("", numbering.strip(sentence)).strip(" *_")
+    if not plain or plain[-1] in ":：?？" or _SMALL_TALK.match(plain):
+        return False
+    found = facts(plain)
+    if found.quantities or found.names:
+        return len(found.stems) >= 1
+    return len(found.stems) >= 2
+
+
+def judge(sentence: str, passages: Sequence[str], embedder: Embedder) -> Verdict:
+    """Say whether `passages` together support `sentence`, and why, in the sentence's language."""
+    found = assess(sentence, passages, embedder)
+    return Verdict(found.label, found.reason)
+
+
+def assess(sentence: str, passages: Sequence[str], embedder: Embedder) -> Assessment:
+    """Judge as `judge` does and give the strength of support too."""
+    claim = _LIST_MARK.sub("", numbering.strip(sentence)).strip(" *_")
+    chinese = is_chinese(claim)
+    passages = [numbering.strip(passage) for passage in passages if passage.strip()]
+    if not passages:
+        return _assessment(_Clash("unsupported", "uncited"), chinese, 0.0)
+    if any(_contains(passage, claim) for passage in passages):
+        return _assessment(_Clash("supported", "verbatim"), chinese, 1.0)
+    claim_facts = facts(claim)
+    evidence = _closest(claim, claim_facts, passages, embedder)
+    support = evidence.related
+    clash = _clash(claim, claim_facts, evidence)
+    if clash is None:
+        clash = _grade(claim, claim_facts, evidence)
+    elif clash.label != "partly":
+        support *= 0.3
+    else:
+        support *= 0.7
+    return _assessment(clash, chinese, support)
+
+
+def _assessment(clash: _Clash, chinese: bool, support: float) -> Assessment:
+    reason = REASONS[clash.key][1 if chinese else 0].format(*clash.details)
+    return Assessment(clash.label, reason, round(float(support), 4))
+
+
+def _contains(passage: str, claim: str) -> bool:
+    """Return whether `claim` stands in `passage`, and not behind a negation or a hedge."""
+    needle = _PUNCTUATION.sub("", fold(claim)[0])
+    if not needle:
+        return False
+    for sentence in [passage, *sentences(passage)]:
+        hay = _PUNCTUATION.sub("", fold(sentence)[0])
+        at = hay.find(needle)
+        if at < 0:
+            continue
+        if at == 0 or len(needle) > 0.8 * len(hay):
+            return True
+        lead = _lead(sentence, at)
+        last = sentences(lead)[-1] if sentences(lead) else ""
+        found = facts(last)
+        complete = re.search(r"[.!?。！？；]\s*$", lead)
+        if complete or not (found.negated or found.words & HEDGES):
+            return True
+    return False
+
+
+def _lead(sentence: str, letters: int) -> str:
+    """Return the part of `sentence` before its folded letter number `letters`."""
+    folded, origin = fold(sentence)
+    seen = 0
+    for character, at in zip(folded, origin, strict=True):
+        if _PUNCTUATION.fullmatch(character):
+            continue
+        if seen == letters:
+            return sentence[:at]
+        seen += 1
+    return sentence
+
+
+def _closest(
+    claim: str, claim_facts: Facts, passages: Sequence[str], embedder: Embedder
+) -> _Evidence:
+    texts, pairs_from = _windows(passages)
+    read = [facts(text) for text in texts]
+    covered = np.array([_coverage(claim_facts, found) for found in read])
+    kept = np.argsort(-covered, kind="stable")[:MOST_SENTENCES]
+    vectors = embedder.encode([claim, *(texts[i] for i in kept)])
+    cosines = np.asarray(vectors[1:] @ vectors[0])
+    same = np.array([read[i].chinese == claim_facts.chinese for i in kept])
+    related = np.where(same, 0.5 * covered[kept] + 0.5 * cosines, cosines)
+    related = related - _PAIR_COST * (kept >= pairs_from)
+    best = int(np.argmax(related))
+    at = int(kept[best])
+    return _Evidence(
+        texts[at],
+        read[at],
+        facts(" ".join(passages)),
+        float(covered[at]),
+        float(cosines[best]),
+        bool(same[best]),
+        float(max(0.0, related[best])),
+    )
+
+
+def _windows(passages: Sequence[str]) -> tuple[list[str], int]:
+    """Return all sentences, then all pairs of neighbours, and where the pairs begin."""
+    split = [sentences(passage) for passage in passages]
+    singles = [text for texts in split for text in texts]
+    pairs = [f"{a} {b}" for texts in split for a, b in itertools.pairwise(texts)]
+    return [*singles, *pairs], len(singles)
+
+
+def _coverage(claim: Facts, evidence: Facts) -> float:
+    """Return the share of the claim's content words and quantities that the evidence has."""
+    total = len(claim.stems) + len(claim.quantities)
+    if not total:
+        return 0.0
+    numbers = sum(any(q.agrees(e) for e in evidence.quantities) for q in claim.quantities)
+    return (len(claim.stems & evidence.stems) + numbers) / total
+
+
+def _clash(claim: str, found: Facts, evidence: _Evidence) -> _Clash | None:
+    """Return the first thing in which claim and evidence clash, None when they do not."""
+    if evidence.related < _RELATED[evidence.same_language]:
+        return None
+    return (
+        _clash_of_quantities(found, evidence)
+        or _clash_of_names(found, evidence)
+        or _clash_of_polarity(found, evidence)
+        or _overstatement(found, evidence)
+    )
+
+
+def _clash_of_quantities(claim: Facts, evidence: _Evidence) -> _Clash | None:
+    near, whole = evidence.facts.quantities, evidence.whole.quantities
+    for quantity in claim.quantities:
+        if any(quantity.agrees(q) for q in near):
+            other = _counts_otherwise(quantity, near, claim.quantities)
+            if other:
+                return _Clash("contradicted", "counted", (str(quantity),))
+            continue
+        if quantity.spoken and quantity.value < 2.5:  # "two", "half", "twice": seldom a count
+            continue
+        rivals = [q for q in near if _rivals(quantity, q, claim.quantities)]
+        if rivals:
+            return _Clash("contradicted", "number", (str(quantity), str(rivals[0])))
+        if not any(quantity.agrees(q) for q in whole):
+            return _Clash("unsupported", "no_number", (str(quantity),))
+    return None
+
+
+def _rivals(claimed: Quantity, found: Quantity, claims: Sequence[Quantity]) -> bool:
+    """Return whether the passage has `found` where the claim has `claimed`."""
+    if any(found.agrees(q) for q in claims):
+        return False
+    if claimed.measures or found.measures:
+        return claimed.measures == found.measures or claimed.value == found.value
+    if claimed.noun and found.noun:
+        return claimed.noun == found.noun
+    return claimed.looks == found.looks
+
+
+def _counts_otherwise(
+    claimed: Quantity, near: Sequence[Quantity], claims: Sequence[Quantity]
+) -> bool:
+    """Return whether what `claimed` counts has another number in the passage only."""
+    if not claimed.noun:
+        return False
+    same_noun = [q for q in near if q.noun == claimed.noun]
+    return bool(same_noun) and not any(claimed.agrees(q) for q in same_noun)
+
+
+def _clash_of_names(claim: Facts, evidence: _Evidence) -> _Clash | None:
+    missing = sorted(n for n in claim.names if not _named(n, evidence.whole))
+    if not missing:
+        return None
+    rivals = sorted(n for n in evidence.facts.names if not _named(n, claim))
+    shared = _coverage(_without(claim, missing), evidence.facts)
+    if rivals and (shared >= _ALIKE or not evidence.same_language):
+        return _Clash("contradicted", "name", (missing[0], rivals[0]))
+    return _Clash("unsupported", "no_name", (missing[0],))
+
+
+def _named(name: str, where: Facts) -> bool:
+    if name in where.names or name in where.tokens or stem(name) in where.stems:
+        return True
+    parts = re.split(r"[-.]", name)
+    return len(parts) > 1 and all(p in where.tokens or stem(p) in where.stems for p in parts)
+
+
+def _without(found: Facts, names: Sequence[str]) -> Facts:
+    return dataclasses.replace(found, stems=found.stems - {stem(name) for name in names})
+
+
+def _sides(found: Facts) -> tuple[frozenset[str], frozenset[str]] | None:
+    """Return what stands before and after the sentence's comparator only, None without one."""
+    comparator = _COMPARATOR.search(found.text)
+    if comparator is None:
+        return None
+    left = content(found.text[: comparator.start()])
+    right = content(found.text[comparator.end() :])
+    if found.text.startswith(" by ", comparator.end()):
+        left, right = right, left
+    return left - right, right - left
+
+
+def _clash_of_polarity(found: Facts, evidence: _Evidence) -> _Clash | None:
+    """Catch an odd number of reversals: negation, direction, sides of a comparison.
+
+    "A is not slower than B", "A is faster than B" and "B is slower than A" are in accord.
+    """
+    near = _nearest_clause(found, evidence)
+    if evidence.same_language and _coverage(found, near) < _ALIKE:
+        return None
+    swapped = _swapped(found, evidence.facts)
+    opposite = _opposite_poles(found, near)
+    negated = found.negated != near.negated
+    if (swapped + bool(opposite) + negated) % 2 == 0:
+        return None
+    if swapped:
+        return _Clash("contradicted", "swapped")
+    if opposite:
+        return _Clash("contradicted", "direction", (_pole_word(near, opposite[0]),))
+    return _Clash("contradicted", "negation")
+
+
+def _swapped(claim: Facts, evidence: Facts) -> bool:
+    """Return whether "A outperforms B" meets "B outperforms A"."""
+    mine, theirs = _sides(claim), _sides(evidence)
+    if not (mine and theirs):
+        return False
+    return bool(mine[0] & theirs[1] and mine[1] & theirs[0])
+
+
+def _nearest_clause(claim: Facts, evidence: _Evidence) -> Facts:
+    """Return the clause of the evidence that covers the claim as well as all of it does."""
+    clauses = [facts(c) for c in _CLAUSE.split(evidence.text) if c and c.strip()]
+    covered = [_coverage(claim, clause) for clause in clauses]
+    if clauses and max(covered) >= 0.85 * evidence.coverage:
+        return clauses[int(np.argmax(covered))]
+    return evidence.facts
+
+
+def _opposite_poles(claim: Facts, evidence: Facts) -> list[tuple[int, bool]]:
+    """Return the poles of `evidence` of which `claim` has only the opposite."""
+    return [
+        (axis, pole)
+        for axis, pole in sorted(evidence.poles)
+        if (axis, not pole) in claim.poles
+        and (axis, pole) not in claim.poles
+        and (axis, not pole) not in evidence.poles
+    ]
+
+
+def _pole_word(found: Facts, pole: tuple[int, bool]) -> str:
+    axis, up = pole
+    table = AXES[axis][0 if up else 1]
+    return next((t for t in found.tokens if t in table), "") or min(table & found.words)
+
+
+def _overstatement(claim: Facts, evidence: _Evidence) -> _Clash | None:
+    mine, theirs = claim.words, evidence.facts.words
+    if mine & STRONG and theirs & WEAK and not mine & WEAK:
+        return _Clash("partly", "stronger")
+    if theirs & HEDGES and not mine & HEDGES:
+        return _Clash("partly", "hedged")
+    if mine & CAUSES and theirs & CORRELATES and not theirs & CAUSES:
+        return _Clash("partly", "causal")
+    return None
+
+
+def _grade(claim: str, found: Facts, evidence: _Evidence) -> _Clash:
+    """Grade a claim that does not clash by how much of it the evidence covers."""
+    enough, some = _ENOUGH[evidence.same_language], _SOME[evidence.same_language]
+    if evidence.related < some:
+        return _Clash("unsupported", "unrelated")
+    missing = _missing_clause(claim, evidence) if evidence.same_language else ""
+    if missing:
+        return _Clash("partly", "clause", (missing,))
+    if evidence.related < enough:
+        return _Clash("partly", "some")
+    return _Clash("supported", "same")
+
+
+def _missing_clause(claim: str, evidence: _Evidence) -> str:
+    """Return a clause of the claim that the passage has nothing of, beside one that it has."""
+    clauses = [c.strip() for c in _CLAUSE.split(claim) if c and c.strip()]
+    read = [(c, facts(c)) for c in clauses]
+    covered = [(_coverage(f, evidence.whole), c) for c, f in read if len(f.stems) >= 2]
+    if len(covered) < 2 or max(covered)[0] < _ALIKE:
+        return ""
+    least, clause = min(covered)
+    return clause if least < 0.25 else ""

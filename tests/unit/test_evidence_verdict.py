@@ -1,0 +1,219 @@
+"""Minimal pairs: one passage, and sentences that differ in the one thing that matters."""
+
+from uuid import uuid4
+
+import pytest
+
+from core.evidence.verdict import assess, is_checkable, judge, verify
+from core.models.embed import MultilingualUSE
+from core.types import Citation, Scores
+
+EN = {
+    "The encoder has 6 layers and 8 attention heads. It was trained on WMT14 for 12 hours on 8 GPUs.": [
+        ("The encoder has 6 layers and 8 attention heads.", "supported"),
+        ("The encoder consists of 6 layers with 8 attention heads each.", "supported"),
+        ("The encoder has 8 layers and 6 attention heads.", "contradicted"),
+        ("The encoder has 12 layers and 8 attention heads.", "contradicted"),
+        ("It was trained on WMT14 for 12 days on 8 GPUs.", "contradicted"),
+        ("It was trained on SQuAD for 12 hours on 8 GPUs.", "contradicted"),
+        ("It was trained for 720 minutes on 8 GPUs using WMT14.", "supported"),
+        ("The authors thank the reviewers for their kind comments.", "unsupported"),
+    ],
+    "Dropout increases accuracy on the test set by 2.5%. Label smoothing did not change perplexity.": [
+        ("Accuracy on the test set is increased by 2.5% by dropout.", "supported"),
+        ("Dropout decreases accuracy on the test set by 2.5%.", "contradicted"),
+        ("Dropout increases accuracy on the test set by 5.2%.", "contradicted"),
+        ("Dropout does not increase accuracy on the test set.", "contradicted"),
+        ("Label smoothing changed perplexity.", "contradicted"),
+        ("Label smoothing didn't change perplexity.", "supported"),
+    ],
+    "RoBERTa outperforms XLNet on GLUE. The learning rate was 0.001.": [
+        ("On GLUE, RoBERTa outperforms XLNet.", "supported"),
+        ("XLNet outperforms RoBERTa on GLUE.", "contradicted"),
+        ("XLNet is outperformed by RoBERTa on GLUE.", "supported"),
+        ("XLNet underperforms RoBERTa on GLUE.", "supported"),
+        ("RoBERTa outperforms XLNet on SuperGLUE.", "contradicted"),
+        ("A learning rate of 0.001 was used.", "supported"),
+        ("A learning rate of 0.01 was used.", "contradicted"),
+    ],
+    "Some participants reported headaches after treatment. The drug may reduce blood pressure in adults.": [
+        ("All participants reported headaches after treatment.", "partly"),
+        ("The drug reduces blood pressure in adults.", "partly"),
+        ("The drug may increase blood pressure in adults.", "contradicted"),
+        ("The drug may lower the blood pressure of adults.", "supported"),
+    ],
+    "Smoking is associated with lung cancer in older men. We enrolled 1,500 patients in three hospitals.": [
+        ("Smoking causes lung cancer in older men.", "partly"),
+        ("1500 patients in three hospitals were enrolled.", "supported"),
+        ("1,050 patients in three hospitals were enrolled.", "contradicted"),
+        ("We enrolled 1,500 patients in five hospitals.", "contradicted"),
+        (
+            "We enrolled 1,500 patients, and the cost of the study was paid by the ministry.",
+            "partly",
+        ),
+    ],
+    "The model processes a page in 250 ms and needs 1.2 GB of memory.": [
+        ("Processing one page takes the model 0.25 s.", "supported"),
+        ("The model processes a page in 250 s.", "contradicted"),
+        ("The model needs 1.2 MB of memory.", "contradicted"),
+    ],
+}
+ZH = {
+    "编码器有6层和8个注意力头。模型在 WMT14 上用8块GPU训练了12小时。": [
+        ("编码器有6层和8个注意力头。", "supported"),
+        ("编码器由6层组成，并有8个注意力头。", "supported"),
+        ("编码器有12层和8个注意力头。", "contradicted"),
+        ("模型在 WMT14 上用8块GPU训练了12天。", "contradicted"),
+        ("模型在 SQuAD 上用8块GPU训练了12小时。", "contradicted"),
+        ("用8块GPU在WMT14上训练模型花了720分钟。", "supported"),
+        ("作者感谢审稿人提出的宝贵意见。", "unsupported"),
+    ],
+    "随机失活使测试集准确率提高了2.5%。标签平滑没有改变困惑度。": [
+        ("测试集准确率因随机失活提高了2.5%。", "supported"),
+        ("随机失活使测试集准确率降低了2.5%。", "contradicted"),
+        ("随机失活使测试集准确率提高了5.2%。", "contradicted"),
+        ("随机失活没有使测试集准确率提高。", "contradicted"),
+        ("标签平滑改变了困惑度。", "contradicted"),
+        ("标签平滑并未改变困惑度。", "supported"),
+    ],
+    "在GLUE上，RoBERTa优于XLNet。学习率设为0.001。": [
+        ("RoBERTa在GLUE上优于XLNet。", "supported"),
+        ("XLNet在GLUE上优于RoBERTa。", "contradicted"),
+        ("学习率为0.001。", "supported"),
+        ("学习率为0.01。", "contradicted"),
+    ],
+    "部分参与者在治疗后报告头痛。该药物可能降低成年人的血压。": [
+        ("所有参与者在治疗后报告头痛。", "partly"),
+        ("该药物降低成年人的血压。", "partly"),
+        ("该药物可能升高成年人的血压。", "contradicted"),
+        ("部分参与者在治疗前报告头痛。", "contradicted"),
+    ],
+    "吸烟与老年男性的肺癌相关。研究在三家医院纳入了1,500名患者。": [
+        ("吸烟导致老年男性患肺癌。", "partly"),
+        ("研究在三家医院纳入了1500名患者。", "supported"),
+        ("研究在三家医院纳入了1050名患者。", "contradicted"),
+        ("研究在三家医院纳入了1,500名患者，经费由教育部门提供支持。", "partly"),
+    ],
+    "该模型处理一页需要250毫秒，占用1.2 GB内存。数据集共有3万条样本。": [
+        ("该模型处理一页需要0.25秒。", "supported"),
+        ("该模型处理一页需要250秒。", "contradicted"),
+        ("数据集共有30000条样本。", "supported"),
+        ("数据集共有3千条样本。", "contradicted"),
+    ],
+}
+ACROSS = {
+    "The encoder has 6 layers and 8 attention heads.": [
+        ("编码器有6层，注意力头有8个。", "supported"),
+        ("编码器有12层，注意力头有8个。", "contradicted"),
+    ],
+    "Dropout increases the accuracy of the model on the test set by 2.5%.": [
+        ("Dropout 使模型在测试集上的准确率提高了2.5%。", "supported"),
+        ("Dropout 使模型在测试集上的准确率降低了2.5%。", "contradicted"),
+        ("今天天气很好，我们去公园散步吧。", "unsupported"),
+    ],
+    "该药物能够降低成年人的血压。": [
+        ("The drug lowers the blood pressure of adults.", "supported"),
+        ("The drug raises the blood pressure of adults.", "contradicted"),
+        ("The drug does not lower the blood pressure of adults.", "contradicted"),
+    ],
+}
+PAIRS = [
+    (passage, claim, label)
+    for table in (EN, ZH, ACROSS)
+    for passage, claims in table.items()
+    for claim, label in claims
+]
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    return MultilingualUSE()
+
+
+def test_there_are_enough_pairs_in_each_language():
+    assert sum(map(len, EN.values())) >= 20
+    assert sum(map(len, ZH.values())) >= 20
+
+
+@pytest.mark.parametrize(("passage", "claim", "label"), PAIRS)
+def test_minimal_pair(passage, claim, label, embedder):
+    verdict = judge(claim, [passage], embedder)
+    assert verdict.label == label, verdict.reason
+
+
+def test_a_quote_behind_a_negation_or_hedge_is_not_verbatim_support(embedder):
+    passage = "It is not true that the larger model learns faster. We doubt it."
+    assert judge("The larger model learns faster.", [passage], embedder).label != "supported"
+
+
+def test_no_passage_supports_nothing(embedder):
+    assert judge("The encoder has 6 layers.", [], embedder).label == "unsupported"
+    assert judge("编码器有6层。", ["  "], embedder).reason == "此句没有引用任何原文"
+
+
+def test_the_reason_is_in_the_language_of_the_sentence(embedder):
+    passage = "The encoder has 6 layers."
+    assert judge("The encoder has 5 layers.", [passage], embedder).reason == (
+        "the passage has 6, not 5"
+    )
+    assert judge("编码器有5层。", ["编码器有6层。"], embedder).reason == "原文是 6，不是 5"
+
+
+def test_support_is_graded(embedder):
+    passage = "The encoder has 6 layers and 8 attention heads."
+    claims = [passage, "The encoder has 8 heads of attention.", "Cats sleep most of the day."]
+    scores = [assess(claim, [passage], embedder).support for claim in claims]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] == 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## Results",
+        "Hello!",
+        "Here are the main points:",
+        "What is it?",
+        "The paper does not seem to answer this.",
+        "这篇论文似乎没有回答这个问题。",
+        "你好！",
+        "以下是要点：",
+        "",
+        "[1]",
+    ],
+)
+def test_what_states_nothing_gets_no_verdict(text):
+    assert not is_checkable(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["BERT has 110M parameters.", "- It uses two GPUs. [1]", "模型有6层。"]
+)
+def test_what_states_something_is_checked(text):
+    assert is_checkable(text)
+
+
+def test_verify_judges_each_sentence_by_what_it_cites(embedder):
+    one = _citation(1, "The encoder has 6 layers.")
+    two = _citation(2, "Training took 12 hours on 8 GPUs.")
+    text = (
+        "The encoder has 6 layers [1]. Training took 12 hours on 8 GPUs. [1] It used 8 GPUs [2][9]."
+    )
+    first, second, third = verify(text, {1: one, 2: two}, embedder)
+    assert (first.citations, first.verdict.label) == ((1,), "supported")
+    assert second.verdict.label == "unsupported"  # it stands in [2], which it does not cite
+    assert second.citations == (1,)
+    assert (third.citations, third.removed) == ((2,), (9,))
+    assert "[9]" not in third.text
+
+
+def test_verify_never_adds_a_citation(embedder):
+    (sentence,) = verify(
+        "The encoder has 6 layers.", {1: _citation(1, "The encoder has 6 layers.")}, embedder
+    )
+    assert sentence.citations == ()
+    assert sentence.verdict.label == "unsupported"
+
+
+def _citation(n, passage):
+    return Citation(n, uuid4(), "T", "f" * 64, 1, "", passage, (), Scores(), passage)
