@@ -18,7 +18,7 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 from psycopg.types.json import Jsonb
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from core.db.engine import database_down, means_down
 from core.db.text import storable
@@ -117,7 +117,7 @@ class PaperStore:
 
     def find_file(self, sha256: str) -> UUID | None:
         """Return the paper that has a file with this SHA-256, in whoever's library."""
-        with self._transaction() as cursor:
+        with self._reading() as cursor:
             return _paper_of_file(cursor, sha256)
 
     def add_to_library(self, user_id: UUID, paper_id: UUID, filename: str) -> None:
@@ -183,7 +183,7 @@ class PaperStore:
                 """
                 INSERT INTO embeddings (chunk_id, model, dimension, vector)
                 SELECT c.id, %s, vector_dims(v.vector), v.vector
-                FROM unnest(%s::bigint[], %s::vector[]) AS v (id, vector)
+                FROM unnest(%s::bigint[], %b::vector[]) AS v (id, vector)
                 JOIN chunks c ON c.id = v.id FOR KEY SHARE OF c
                 ON CONFLICT (chunk_id, model)
                 DO UPDATE SET dimension = excluded.dimension, vector = excluded.vector
@@ -193,7 +193,7 @@ class PaperStore:
 
     def papers(self, user_id: UUID) -> list[PaperRow]:
         """Return a library's papers, the newest first. `pending_models` is the caller's to fill."""
-        with self._transaction() as cursor:
+        with self._reading() as cursor:
             cursor.execute(f"{_PAPER_ROWS} ORDER BY l.added_at DESC, p.id", [user_id])
             return [_paper_row(row) for row in cursor]
 
@@ -203,7 +203,7 @@ class PaperStore:
         Raises:
             NotFound: when it is not in it.
         """
-        with self._transaction() as cursor:
+        with self._reading() as cursor:
             row = cursor.execute(f"{_PAPER_ROWS} AND p.id = %s", [user_id, paper_id]).fetchone()
         if row is None:
             raise _no_such(str(paper_id))
@@ -220,7 +220,7 @@ class PaperStore:
             BadInput: when several papers fit.
         """
         wanted = storable(text).strip()
-        with self._transaction() as cursor:
+        with self._reading() as cursor:
             for condition, value in _readings(wanted):
                 cursor.execute(
                     "SELECT paper_id FROM library WHERE user_id = %s AND removed_at IS NULL "  # noqa: S608
@@ -240,7 +240,7 @@ class PaperStore:
         Raises:
             NotFound: when one of `paper_ids` is not in it.
         """
-        with self._transaction() as cursor:
+        with self._reading() as cursor:
             cursor.execute(
                 "SELECT paper_id FROM library WHERE user_id = %s AND removed_at IS NULL "
                 "AND (%s::uuid[] IS NULL OR paper_id = ANY(%s)) ORDER BY added_at, paper_id",
@@ -268,7 +268,7 @@ class PaperStore:
 
     def library_version(self, user_id: UUID) -> str:
         """Return a mark of the library's set of papers: equal sets, equal marks."""
-        with self._transaction() as cursor:
+        with self._reading() as cursor:
             row = cursor.execute(
                 "SELECT count(*), coalesce(bit_xor(uuid_hash_extended(paper_id, 0)), 0) "
                 "FROM library WHERE user_id = %s AND removed_at IS NULL",
@@ -289,7 +289,7 @@ class PaperStore:
     def _chunk_rows(
         self, columns: str, paper_ids: Sequence[UUID], references: bool
     ) -> list[tuple[Any, ...]]:
-        with self._transaction() as cursor:
+        with self._reading() as cursor:
             cursor.execute(
                 f"SELECT {columns} FROM chunks WHERE paper_id = ANY(%s) "  # noqa: S608
                 "AND (%s OR kind <> 'references') ORDER BY paper_id, ordinal",
@@ -299,7 +299,7 @@ class PaperStore:
 
     def chunks_by_id(self, ids: Sequence[int]) -> dict[int, Chunk]:
         """Return those of the chunks that (still) exist."""
-        with self._transaction() as cursor:
+        with self._reading() as cursor:
             cursor.execute(
                 f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE id = ANY(%s)",  # noqa: S608
                 [[int(number) for number in ids]],
@@ -308,7 +308,7 @@ class PaperStore:
 
     def titles(self, paper_ids: Sequence[UUID]) -> dict[UUID, str]:
         """Return the papers' titles."""
-        with self._transaction() as cursor:
+        with self._reading() as cursor:
             cursor.execute("SELECT id, title FROM papers WHERE id = ANY(%s)", [list(paper_ids)])
             return dict(cursor.fetchall())
 
@@ -318,18 +318,24 @@ class PaperStore:
         In the order of `chunks`, references included, without the chunks that have no vector yet.
         If the model's dimension has changed, only vectors of its newest dimension are returned.
         """
-        with self._transaction() as cursor:
+        with self._reading() as cursor:
             cursor.execute(
-                "SELECT c.id, vector_send(e.vector) FROM chunks c "
-                "JOIN embeddings e ON e.chunk_id = c.id AND e.model = %s "
-                "WHERE c.paper_id = ANY(%s) ORDER BY c.paper_id, c.ordinal",
-                [model, list(paper_ids)],
+                "SELECT id FROM chunks WHERE paper_id = ANY(%s) ORDER BY paper_id, ordinal",
+                [list(paper_ids)],
             )
-            return _to_arrays(cursor.fetchall())
+            order = [row[0] for row in cursor]
+            # Not one query: sorting and joining rows with vectors in them spills to disk.
+            cursor.execute(
+                "SELECT chunk_id, vector_send(vector) FROM embeddings "
+                "WHERE model = %s AND chunk_id = ANY(%s)",
+                [model, order],
+            )
+            found = dict(cursor.fetchall())
+        return _to_arrays([(number, found[number]) for number in order if number in found])
 
     def missing_vectors(self, model: str, limit: int) -> list[tuple[int, str]]:
         """Return up to `limit` chunks, as (id, text), that lack this model's vector."""
-        with self._transaction() as cursor:
+        with self._reading() as cursor:
             cursor.execute(
                 "SELECT c.id, c.text FROM chunks c WHERE NOT EXISTS (SELECT FROM embeddings e "
                 "WHERE e.chunk_id = c.id AND e.model = %s) ORDER BY c.id LIMIT %s",
@@ -340,7 +346,7 @@ class PaperStore:
     def vector_counts(self, paper_ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
         """Return how many vectors each paper has by model; a path is complete at its chunk count."""
         counts: dict[UUID, dict[str, int]] = {paper_id: {} for paper_id in paper_ids}
-        with self._transaction() as cursor:
+        with self._reading() as cursor:
             cursor.execute(
                 "SELECT c.paper_id, e.model, count(*) FROM chunks c JOIN embeddings e "
                 "ON e.chunk_id = c.id WHERE c.paper_id = ANY(%s) GROUP BY 1, 2",
@@ -356,14 +362,19 @@ class PaperStore:
         Raises:
             NotFound: when it is not in the library.
         """
-        with self._transaction() as cursor:
-            sha256 = _file_of_paper(cursor, user_id, paper_id)
+        with self._reading() as cursor:
             cursor.execute(
-                "SELECT number, width, height, text, label FROM pages WHERE file = %s "
-                "ORDER BY number",
-                [sha256],
+                "SELECT p.number, p.width, p.height, p.text, p.label "
+                "FROM library l JOIN files f ON f.paper_id = l.paper_id "
+                "LEFT JOIN pages p ON p.file = f.sha256 "
+                "WHERE l.user_id = %s AND l.paper_id = %s AND l.removed_at IS NULL "
+                "ORDER BY p.number",
+                [user_id, paper_id],
             )
-            return [Page(*row) for row in cursor]
+            rows = cursor.fetchall()
+        if not rows:
+            raise _no_such(str(paper_id))
+        return [Page(*row) for row in rows if row[0] is not None]
 
     def file(self, user_id: UUID, paper_id: UUID) -> StoredFile:
         """Return a paper's file with its bytes.
@@ -371,27 +382,46 @@ class PaperStore:
         Raises:
             NotFound: when it is not in the library.
         """
-        with self._transaction() as cursor:
-            sha256 = _file_of_paper(cursor, user_id, paper_id)
-            cursor.execute(
-                "SELECT sha256, data, size, media_type FROM files WHERE sha256 = %s", [sha256]
-            )
-            return StoredFile(*cursor.fetchall()[0])
+        with self._reading() as cursor:
+            row = cursor.execute(
+                "SELECT f.sha256, f.data, f.size, f.media_type "
+                "FROM library l JOIN files f ON f.paper_id = l.paper_id "
+                "WHERE l.user_id = %s AND l.paper_id = %s AND l.removed_at IS NULL",
+                [user_id, paper_id],
+            ).fetchone()
+        if row is None:
+            raise _no_such(str(paper_id))
+        return StoredFile(*row)
 
     @contextmanager
     def _transaction(self) -> Iterator[Cursor]:
         """Yield a cursor whose work is committed at the end, or undone by any exception."""
-        with self._engine.begin() as connection:
-            driver = connection.connection.driver_connection
-            if not isinstance(driver, psycopg.Connection):
-                raise TypeError("PaperStore needs an engine of core.db.engine.make_engine")
-            try:
-                yield driver.cursor(binary=True)
-            except psycopg.OperationalError as error:
-                if not means_down(error):
-                    raise
-                connection.invalidate(error)
-                raise database_down(error) from error
+        with self._engine.begin() as connection, _cursor(connection) as cursor:
+            yield cursor
+
+    @contextmanager
+    def _reading(self) -> Iterator[Cursor]:
+        """Yield a cursor outside any transaction, which saves two round trips."""
+        with self._engine.connect() as connection:
+            connection.execution_options(isolation_level="AUTOCOMMIT")
+            with _cursor(connection) as cursor:
+                yield cursor
+
+
+@contextmanager
+def _cursor(connection: Connection) -> Iterator[Cursor]:
+    """Yield psycopg's own cursor of a connection, its results in binary."""
+    driver = connection.connection.driver_connection
+    if not isinstance(driver, psycopg.Connection):
+        raise TypeError("PaperStore needs an engine of core.db.engine.make_engine")
+    try:
+        with driver.cursor(binary=True) as cursor:
+            yield cursor
+    except psycopg.OperationalError as error:
+        if not means_down(error):
+            raise
+        connection.invalidate(error)
+        raise database_down(error) from error
 
 
 def _check_lengths(
@@ -539,17 +569,6 @@ def _put_into_library(cursor: Cursor, user_id: UUID, paper_id: UUID, filename: s
 def _file_name(text: str) -> str:
     """Return the name without folders, composed (macOS decomposes umlauts and accents)."""
     return unicodedata.normalize("NFC", storable(re.split(r"[/\\]", text)[-1]))
-
-
-def _file_of_paper(cursor: Cursor, user_id: UUID, paper_id: UUID) -> str:
-    row = cursor.execute(
-        "SELECT f.sha256 FROM library l JOIN files f ON f.paper_id = l.paper_id "
-        "WHERE l.user_id = %s AND l.paper_id = %s AND l.removed_at IS NULL",
-        [user_id, paper_id],
-    ).fetchone()
-    if row is None:
-        raise _no_such(str(paper_id))
-    return str(row[0])
 
 
 def _readings(wanted: str) -> Iterator[tuple[str, Any]]:
