@@ -6,6 +6,7 @@ page says nothing.
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from core.ingest.furniture import ARXIV_STAMP
 from core.ingest.layout import Line, weighted_median
@@ -44,12 +45,19 @@ _NOT_NAME = re.compile(
     re.I,
 )
 _NAME = re.compile(
-    r"(?:(?:[^\W\d_]\.[- ]?){1,3}\s*)?[^\W\d_a-z][^\W\d_]*[.’'`-]?"
+    r"(?:(?:[^\W\d_]\.[- ]?){1,3}\s*)?[^\W\d_a-z][^\W\d_]*(?:[’'-][^\W\d_]+)*[.’'`-]?"
     r"(?:[ .-]+(?:[^\W\d_]\.|(?:van|von|der|den|de|di|da|del|della|la|le|las|los|dos|el|al|bin|ten|zu)"
     r"|[^\W\d_a-z][^\W\d_]*(?:[’'-][^\W\d_]+)*)){0,5}"
 )
 _HAN_NAME = re.compile(rf"[{HAN}](?:\s?[{HAN}]){{1,3}}")
-_HAN_LABEL = re.compile(r"^(?:作者|译者|编者|编著|著者|姓名|撰稿|学生|指导教师|导师)\s*[：:]\s*")
+_SURNAMES = frozenset(
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林郑谢罗梁宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈"
+    "姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
+    "欧司诸上牟温葛岳季娄柯柳桂梅洪涂游管翟聂裴褚詹谷费路连邢阮项鲁齐庄康施樊文安章颜倪常辛俞耿焦"
+)
+_HAN_LABEL = re.compile(
+    r"^(?:英文|中文|第一)?(?:作者|译者|编者|编著|著者|姓名|撰稿|学生|指导教师|导师)\s*[：:]\s*"
+)
 _MARKS = re.compile(
     r"\[[\d−–-]{8,}\]|[*∗†‡§¶‖#✉?�\ue000-\uf8ff①-⑳⁰-⁹¹²³]+|\(\s*[^\w]*\)|(?<=[^\W\d_])\d+(?:\s?,\s?\d+)*"
     r"|(?:^|\s)\d+(?:\s?,\s?\d+)*(?=\s|$|,)"
@@ -80,13 +88,14 @@ def read_meta(
     """
     text = "\n".join(page.text for page in pages)
     front = "\n".join(page.text for page in pages[:2])[:8_000]
+    opening = "\n".join(page.text for page in pages[:8])
     margins = "\n".join(line.text for line in taken[:40])
     title, after = _title(document, lines, front)
     arxiv_id, stamp = _arxiv(margins + "\n" + front[:4_000])
     return PaperMeta(
         title=title,
-        authors=_authors(document, after, front),
-        year=_year(arxiv_id, stamp, margins + "\n" + front[:4_000], document),
+        authors=_authors(document, after, opening),
+        year=_year(arxiv_id, stamp, margins + "\n" + front[:4_000], document, sections),
         abstract=_abstract(sections),
         language=language(text),
         doi=_doi(document, margins + "\n" + front),
@@ -121,7 +130,7 @@ def _title(
             return printed, page[last + 1 :]
         if page:
             break
-    return claimed, lines[0] if lines else []
+    return claimed, []
 
 
 def _printed_title(page: Sequence[Line]) -> list[Line]:
@@ -129,11 +138,13 @@ def _printed_title(page: Sequence[Line]) -> list[Line]:
     upright = [line for line in page if line.turn == 0]
     if not upright:
         return []
+    mailed = next((at for at, line in enumerate(upright) if at > 1 and "@" in line.text), None)
+    above = upright[:mailed]  # addresses come after the title
     height = max(line.y1 for line in upright)
     body = weighted_median([(line.size, line.characters) for line in upright])
     fit = [
         line
-        for line in upright
+        for line in above
         if line.y0 < 0.62 * height and letters(line.text) >= 3 and not _NOT_TITLE.search(line.text)
     ]
     for line in sorted(fit, key=lambda line: (-round(line.size), line.y0)):
@@ -183,13 +194,12 @@ def _joined(lines: Iterable[Line]) -> str:
 
 def _authors(document: RawDocument, after: Sequence[Line], front: str) -> tuple[str, ...]:
     """Return the names between the title and the abstract; else the file's, when printed."""
-    claimed = [name for name in _SPLIT.split(normalise(document.info.get("Author", ""))) if name]
-    shown = _compact(front)
-    if claimed and all(len(_compact(name)) > 3 and _compact(name) in shown for name in claimed):
-        return tuple(claimed)
+    claimed = _claimed_authors(document, front)
+    if claimed:
+        return claimed
     found: list[str] = []
     marked = any(re.match(r"a\s?[A-Z]", line.text) for line in after[:12])
-    for line in after[:40]:
+    for line in _unbroken(after[:40]):
         text = line.text.strip()
         if _ends_front(text) or len(found) >= 60:
             break
@@ -198,6 +208,40 @@ def _authors(document: RawDocument, after: Sequence[Line], front: str) -> tuple[
             names = [re.sub(r"(?<=[a-zäöüß])[a-e]$", "", name) for name in names]
         found += [name for name in names if name not in found]
     return tuple(found)
+
+
+def _claimed_authors(document: RawDocument, front: str) -> tuple[str, ...]:
+    """Return the authors in the file's metadata if the page prints all their family names."""
+    named = [name.strip() for name in _SPLIT.split(normalise(document.info.get("Author", "")))]
+    named = [name for name in named if name]
+    shown = _compact(front)
+    for name in named:
+        family = _compact(name.split()[-1])
+        printed = len(family) > 1 and family in shown
+        if "@" in name or not printed or not (_is_name(name) or _HAN_NAME.fullmatch(name)):
+            return ()
+    return tuple(named)
+
+
+def _unbroken(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines, with a list of names that runs over into the next line as one line."""
+    found: list[Line] = []
+    for line in lines:
+        last = found[-1] if found else None
+        if last is not None and _runs_over(last, line):
+            found[-1] = replace(last, words=[*last.words, *line.words], y1=line.y1)
+        else:
+            found.append(line)
+    return found
+
+
+def _runs_over(last: Line, line: Line) -> bool:
+    """Return whether a name begins on one line and ends on the next."""
+    text = last.text
+    if "," not in text or "@" in text or "@" in line.text or not line.text[:1].isupper():
+        return False
+    open_end = re.search(r"[^\W\d_]$", text) and not re.search(r"\band$", text)
+    return bool(open_end) and abs(last.size - line.size) <= 0.04 * last.size
 
 
 def _ends_front(text: str) -> bool:
@@ -211,7 +255,8 @@ def _parts(line: Line) -> list[str]:
     parts: list[list[str]] = []
     last = None
     for word in line.words:
-        if last is None or word.x0 - last.x1 > 0.8 * line.size:
+        new_line = last is not None and word.x0 < last.x0
+        if last is None or (not new_line and word.x0 - last.x1 > 0.8 * line.size):
             parts.append([])
         parts[-1].append(word.text)
         last = word
@@ -226,7 +271,7 @@ def _names(text: str) -> list[str]:
     found = []
     for part in _SPLIT.split(plain):
         name = re.sub(r"\s+", " ", part).strip(" .:-")
-        if _HAN_NAME.fullmatch(name):
+        if _HAN_NAME.fullmatch(name) and name[0] in _SURNAMES:
             found.append(name.replace(" ", ""))
         elif _is_name(name):
             found.append(name)
@@ -254,8 +299,17 @@ def _arxiv(text: str) -> tuple[str, str]:
     return match["id"].lower(), text[match.start() : line_end if line_end > 0 else None]
 
 
-def _year(arxiv_id: str, stamp: str, text: str, document: RawDocument) -> int | None:
-    """Return the year of the arXiv stamp, of a dated line, or of the file's making, in that order."""
+def _year(
+    arxiv_id: str,
+    stamp: str,
+    text: str,
+    document: RawDocument,
+    sections: Sequence[Section],
+) -> int | None:
+    """Return the year of the arXiv stamp, of a dated line, or of the file's making, in that order.
+
+    A file made long after the newest work it cites was made again: then that work's year counts.
+    """
     printed = _YEAR.search(re.sub(r"^\S+", "", stamp))
     if printed:
         return int(printed.group())
@@ -264,8 +318,19 @@ def _year(arxiv_id: str, stamp: str, text: str, document: RawDocument) -> int | 
     dated = [int(next(filter(None, match.groups()))) for match in _DATED.finditer(text)]
     if dated:
         return max(dated[:4])
-    made = _YEAR.search(document.info.get("CreationDate", "")[:8])
-    return int(made.group()) if made else None
+    match = re.match(r"(?:D:)?((?:19|20)\d\d)", document.info.get("CreationDate", ""))
+    if match is None:
+        return None
+    made, cited = int(match.group(1)), _years_cited(sections)
+    cited = [year for year in cited if year <= made]
+    return max(cited) if len(cited) >= 5 and made - max(cited) >= 3 else made
+
+
+def _years_cited(sections: Sequence[Section]) -> list[int]:
+    parts = [
+        part for section in sections if section.kind == "references" for part in section.paragraphs
+    ]
+    return [int(year) for part in parts for year in _YEAR.findall(part.text)]
 
 
 def _doi(document: RawDocument, text: str) -> str:
@@ -282,6 +347,8 @@ def _abstract(sections: Sequence[Section]) -> str:
         if section.kind != "abstract":
             continue
         body = [part for part in section.paragraphs if not part.heading and part.kind == "abstract"]
+        size = body[0].lines[0].size if body else 0.0
+        body = [part for part in body if part.lines[0].size > 0.94 * size]  # no footnotes
         text = _joined_lines(line for part in body for line in part.lines)
         text = re.sub(
             r"^(?:abstract|summary|摘\s*要|内容提要)\s*[.:：—–\-】\]〕]*\s*", "", text, flags=re.I
