@@ -1,6 +1,7 @@
 """The connection pool, and the one place that understands how people spell DATABASE_URL."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
@@ -40,10 +41,11 @@ def database_urls(text: str) -> DatabaseUrls:
             it may hold a password.
     """
     values = _parameters(text)
+    plain = _render(values)
     host, port = values.pop("host", ""), values.pop("port", "")
     user, password = values.pop("user", None), values.pop("password", None)
     database = values.pop("dbname", None)
-    if host.startswith(("/", "@")) or "," in host or not host:
+    if not _is_one_host(host):
         values |= {key: value for key, value in (("host", host), ("port", port)) if value}
         host = port = ""
     url = URL.create(
@@ -55,19 +57,40 @@ def database_urls(text: str) -> DatabaseUrls:
         database=database,
         query=values,
     )
-    plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
     return DatabaseUrls(url, plain)
 
 
+def _is_one_host(host: str) -> bool:
+    return bool(host) and not host.startswith(("/", "@")) and "," not in host
+
+
+def _render(values: Mapping[str, str]) -> str:
+    """Spell a URL that libpq takes: unlike others it reads neither `+` nor a blank as a blank."""
+    quoted = {key: quote(value, safe="") for key, value in values.items()}
+    login = quoted.pop("user", "")
+    login += f":{quoted.pop('password')}" if "password" in quoted else ""
+    address = ""
+    if _is_one_host(values.get("host", "")):
+        host = values["host"]
+        address = f"[{host}]" if ":" in host else quoted["host"]
+        address += f":{quoted['port']}" if "port" in quoted else ""
+        quoted = {key: value for key, value in quoted.items() if key not in ("host", "port")}
+    database = quoted.pop("dbname", "")
+    options = "&".join(f"{key}={value}" for key, value in quoted.items())
+    query = f"?{options}" if options else ""
+    return f"postgresql://{login}{'@' if login else ''}{address}/{database}{query}"
+
+
 def _parameters(text: str) -> dict[str, str]:
-    text = text.strip().strip("'\"")
+    text = re.sub(r"""^(['"])(.*)\1$""", r"\2", text.strip())
     scheme = re.match(r"([\w+.-]+)://", text)
     try:
         found = conninfo_to_dict(_plain_url(text) if scheme else text)
     except psycopg.ProgrammingError:
         raise DatabaseDown("DATABASE_URL cannot be understood.", hint=_URL_HINT) from None
     values = {key: str(value) for key, value in found.items() if value is not None}
-    if not values:
+    ports = values.get("port", "").split(",")
+    if not values or not all(re.fullmatch(r"\d{0,5}", port) for port in ports):
         raise DatabaseDown("DATABASE_URL names no database.", hint=_URL_HINT)
     return values
 
@@ -107,7 +130,7 @@ def make_engine(url: str) -> Engine:
         connect_args={"connect_timeout": _CONNECT_SECONDS},
     )
     event.listen(engine, "checkout", _know_vectors)
-    event.listen(engine, "handle_error", _raise_database_down)
+    event.listen(engine, "handle_error", _say_database_down, retval=True)
     return engine
 
 
@@ -124,10 +147,11 @@ def _know_vectors(connection: "psycopg.Connection[Any]", record: Any, _proxy: An
         connection.autocommit = False
 
 
-def _raise_database_down(context: ExceptionContext) -> None:
+def _say_database_down(context: ExceptionContext) -> DatabaseDown | None:
     error = context.original_exception
-    if not context.is_pre_ping and means_down(error):
-        context.chained_exception = database_down(error)
+    if context.is_pre_ping or not means_down(error):
+        return None
+    return database_down(error)
 
 
 def means_down(error: BaseException) -> bool:
