@@ -21,10 +21,10 @@ _SCAN_LETTERS = 60
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A paper, and its unlocked bytes when a password opened it."""
+    """A paper, and the bytes to draw it from when they are not the file's own."""
 
     paper: ParsedPaper
-    unlocked: bytes | None = None
+    copy: bytes | None = None
 
 
 def parse(data: bytes, password: str | None, report: Report) -> Parsed:
@@ -56,12 +56,18 @@ def parse(data: bytes, password: str | None, report: Report) -> Parsed:
     report("chunks", 0, 1)
     chunks = chunks_of(sections, document.pages, Hyphens(page.text for page in pages))
     if not chunks:
-        raise _no_text()
+        raise _no_text(scan=False)
     report("chunks", 1, 1)
-    return Parsed(ParsedPaper(meta, pages, tuple(chunks)), document.unlocked)
+    return Parsed(ParsedPaper(meta, pages, tuple(chunks)), document.copy)
 
 
-def _no_text() -> UnreadableFile:
+def _no_text(scan: bool) -> UnreadableFile:
+    if not scan:
+        return UnreadableFile(
+            "The PDF holds no text: its pages are empty.",
+            hint="Check in a PDF viewer whether it is the right file.",
+            code="NO_TEXT",
+        )
     return UnreadableFile(
         "The PDF holds no text: it looks like a scan.",
         hint="Run it through OCR first (for example `ocrmypdf`) and add the result.",
@@ -83,7 +89,7 @@ def _check_text(data: bytes, password: str | None, document: pdf.RawDocument) ->
             hint="Run it through OCR (for example `ocrmypdf --force-ocr`) and add the result.",
             code="NO_TEXT",
         )
-    if not amount:
-        raise _no_text()
-    if amount < _SCAN_LETTERS * len(document.pages) and pdf.is_scan(data, password):
-        raise _no_text()
+    if amount < _SCAN_LETTERS * len(document.pages):
+        scan = pdf.is_scan(document.copy or data, password)
+        if scan or not amount:
+            raise _no_text(scan)

@@ -17,6 +17,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from core.errors import UnreadableFile
+from core.ingest.repair import repair
 from core.ingest.text import normalise, unreadable
 
 logger = logging.getLogger(__name__)
@@ -86,7 +87,8 @@ class RawDocument:
     info: dict[str, str]
     outline: list[tuple[int, str]]
     """(page number, title) of each bookmark."""
-    unlocked: bytes | None = None
+    copy: bytes | None = None
+    """What its pages are drawn from, if not the file itself: unlocked, or repaired."""
 
 
 def read(data: bytes, password: str | None) -> Iterator[tuple[int, int] | RawDocument]:
@@ -96,7 +98,14 @@ def read(data: bytes, password: str | None) -> Iterator[tuple[int, int] | RawDoc
         UnreadableFile: EMPTY_FILE, NOT_A_PDF, DAMAGED, PASSWORD_NEEDED, PASSWORD_WRONG, TOO_LARGE.
     """
     check_signature(data)
-    document = open_document(data, password)
+    copy = None
+    try:
+        document = open_document(data, password)
+    except UnreadableFile as error:
+        copy = repair(data) if error.code == "DAMAGED" else None
+        if copy is None:
+            raise
+        data, document = copy, open_document(copy, None)
     try:
         count = len(document)
         if count < 1:
@@ -112,8 +121,9 @@ def read(data: bytes, password: str | None) -> Iterator[tuple[int, int] | RawDoc
         for index in range(count):
             pages.append(_read_page(document, index, second))
             yield index + 1, count
-        unlocked = _unlocked(document) if password and _is_encrypted(document) else None
-        yield RawDocument(pages, _info(document), _outline(document), unlocked)
+        if password and _is_encrypted(document):
+            copy = _unlocked(document)
+        yield RawDocument(pages, _info(document), _outline(document), copy)
     finally:
         document.close()
 
@@ -257,7 +267,7 @@ def _read_page(document: pypdfium2.PdfDocument, index: int, second: _SecondReade
             return raw
         try:
             text = _text(text_page)
-            raw.garbled = unreadable(text)
+            raw.garbled = unreadable(text) or _unmapped(text_page, len(text))
             if not raw.garbled:
                 raw.words = _words(text, _Places(page, text_page, width, height), width, height)
         finally:
@@ -316,6 +326,13 @@ def _text(text_page: object) -> str:
         chr(code) if code and not 0xD800 <= code < 0xE000 and code < 0x110000 else "\ufffd"
         for code in codes
     )
+
+
+def _unmapped(text_page: object, count: int) -> bool:
+    """Return whether most of a sample of characters have no Unicode value of their own."""
+    sample = range(0, count, max(1, count // 40))
+    wrong = sum(pdfium.FPDFText_HasUnicodeMapError(text_page, index) == 1 for index in sample)
+    return wrong > 0.5 * len(sample)
 
 
 class _Places:

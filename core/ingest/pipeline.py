@@ -95,12 +95,12 @@ class Ingestor:
             if b"/Encrypt" in data:  # having the bytes is not yet knowing the password
                 self._worker.check(data, password or None)
             return self._known(user_id, known, name, started)
-        parsed, unlocked = self._worker.parse(data, password or None, steps)
+        parsed, copy = self._worker.parse(data, password or None, steps)
         parsed = _titled(parsed, name)
         terms = [" ".join(self._tokenize(chunk.text)) for chunk in parsed.chunks]
         ordinals, vectors = self._vectors(parsed.chunks, steps)
         steps("saving", 0, 1)
-        file = StoredFile(sha256, unlocked or data, len(data))
+        file = StoredFile(sha256, copy or data, len(data))
         paper_id = self._store.add(user_id, name, file, parsed, terms, vectors, vectors_of=ordinals)
         steps.report("saving", 1, 1)
         seconds = time.perf_counter() - started

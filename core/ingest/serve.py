@@ -98,5 +98,5 @@ def _do(answers: BinaryIO, request: dict[str, Any], data: bytes) -> tuple[dict[s
     parsed = parse(data, request["password"], report)
     return {
         "result": paper_to_json(parsed.paper),
-        "unlocked": parsed.unlocked is not None,
-    }, parsed.unlocked or b""
+        "copied": parsed.copy is not None,
+    }, parsed.copy or b""

@@ -15,7 +15,7 @@ _KANA = re.compile("[\u3041-\u30fa]")
 _CJK = re.compile(f"[{CJK}]")
 _LATIN = re.compile(r"[A-Za-z]")
 _ALNUM = re.compile(r"[^\W_]")
-_HIGH = re.compile("[\x80-\xff]")
+_HIGH = re.compile("[\x80-\xff]{6,}")
 _VOWEL = re.compile("[aeiouy]", re.I)
 _WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _KEPT = dict.fromkeys("，：；！？（）～％…", "")
@@ -81,8 +81,7 @@ def unreadable(text: str) -> bool:
         return False
     if len(_JUNK.findall(text)) > 0.3 * shown:
         return True
-    high = len(_HIGH.findall(text))
-    if high >= 8 and high > 0.4 * shown:
+    if sum(len(run) for run in _HIGH.findall(text)) > 0.3 * shown:
         return True
     latin, vowels = len(_LATIN.findall(text)), len(_VOWEL.findall(text))
     return latin >= 300 and latin > 0.5 * shown and vowels < 0.16 * latin

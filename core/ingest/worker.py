@@ -54,7 +54,9 @@ class Worker:
     def parse(
         self, data: bytes, password: str | None = None, on_progress: Report | None = None
     ) -> tuple[ParsedPaper, bytes | None]:
-        """Read a PDF; return the paper and, if a password opened it, its bytes without one.
+        """Read a PDF; return the paper and the bytes to draw it from, if not the file's own.
+
+        Those are an unlocked copy of what a password opened, or a repaired one of a damaged file.
 
         An exception that `on_progress` raises stops the reading and comes through.
 
@@ -71,7 +73,7 @@ class Worker:
             )
         request = {"op": "parse", "password": password}
         header, blob = self._ask(request, data, self._parse_seconds, on_progress)
-        return paper_from_json(header["result"]), blob if header["unlocked"] else None
+        return paper_from_json(header["result"]), blob if header["copied"] else None
 
     def check(self, data: bytes, password: str | None = None) -> None:
         """Find out whether the password opens the PDF, without reading it.
