@@ -103,7 +103,8 @@ class ChatModel:
         later one within the timeout of the one before. Failures are raised by the reply, also
         when the settings cannot work (no LLM_MODEL, a key with odd characters).
         """
-        return ChatReply(self, list(messages), cancelled or threading.Event())
+        sound = [Message(role, _sound(content)) for role, content in messages]
+        return ChatReply(self, sound, cancelled or threading.Event())
 
     def check(self) -> None:
         """Ask the server for its list of models: is it there, and does it take the key?
@@ -332,6 +333,11 @@ class _Request:
             self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         finally:
             self._loop.close()
+
+
+def _sound(text: str) -> str:
+    """Replace lone surrogates, which JSON in UTF-8 cannot carry, by '?'."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _default_model(url: str) -> str:

@@ -74,6 +74,13 @@ def test_streams_in_pieces_with_the_usage_of_the_server(model_server: LoopbackSe
     ]
 
 
+def test_odd_text_goes_out_as_it_is_or_harmless(model_server: LoopbackServer) -> None:
+    text = "<|endoftext|> \x00 🙂 注意力 \ud800"
+    _model(model_server).stream([Message("user", text)]).read()
+    sent = model_server.requests[0].body["messages"][0]["content"]
+    assert sent == text.replace("\ud800", "?")
+
+
 def test_text_arrives_before_the_answer_is_complete(model_server: LoopbackServer) -> None:
     model_server.reply = Reply(text="one two three four five six", delay=0.2)
     model = _model(model_server)

