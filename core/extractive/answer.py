@@ -1,0 +1,267 @@
+"""An answer in the papers' own words: the sentences that best answer, each with its `[n]`.
+
+When none is good enough, the answer says so and offers the closest passages instead. Weights and
+threshold are fitted by `core.evals.fit_refusal` on the tuning questions (see `fitted.json`).
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.evidence.facts import content, normalise
+from core.evidence.language import CJK, is_chinese
+from core.evidence.numbering import defuse, write
+from core.evidence.quotes import citation
+from core.extractive.candidates import Candidate, candidates
+from core.extractive.question import Kind, fits, kind_of
+from core.models.embed import Embedder
+from core.types import Citation, Hit
+
+MOST_SENTENCES = 5
+FEWEST_SENTENCES = 2
+MOST_ENCODED = 32
+"""Sentences compared by meaning: more would not be read within 250 ms on two cores."""
+CLOSEST = 3
+
+REFUSALS = {
+    (True, False): "这篇论文似乎没有回答这个问题。",
+    (True, True): "这些论文似乎没有回答这个问题。",
+    (False, False): "The paper does not seem to answer this.",
+    (False, True): "The papers do not seem to answer this.",
+}
+"""By whether the question is Chinese and whether several papers were searched."""
+OFFERS = {True: "最接近的段落：", False: "Closest passages: "}
+
+FEATURES = ("cosine", "terms", "terms_nearby", "hit_cosine", "rank", "kind", "brief")
+REFUSAL_FEATURES = ("cosine", "hit_cosine", "terms", "terms_found", "kind", "across", "constant")
+
+_ASKING = re.compile(
+    "什么时候|为什么|是什么|有什么|多少|什么|怎么样|怎样|怎么|如何|哪些|哪个|哪种|哪里|哪一|为何|何时|是否|几个|几种|吗|呢|请问|谁"
+    "|作者|论文|本文|文中|文章"
+)
+_HAN = re.compile(f"[{CJK}]")
+_ALIKE = 0.92
+"""Cosine from which two sentences say the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What was chosen on the tuning questions.
+
+    `weights` of FEATURES rank sentences; `refusal` of REFUSAL_FEATURES give the odds that the
+    passages answer at all; below `threshold` (a probability) the answer is a refusal; a sentence
+    may score at most `drop` below the best one.
+    """
+
+    weights: tuple[float, ...]
+    refusal: tuple[float, ...]
+    threshold: float
+    drop: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveAnswer:
+    """An answer in the papers' words. `confidence`: probability that the passages answer.
+
+    When `refused`, the citations are the closest passages, not support for anything.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    refused: bool
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Candidates of a question with one row of FEATURES each, and their vectors."""
+
+    kind: Kind
+    candidates: tuple[Candidate, ...]
+    features: NDArray[np.float64]
+    vectors: NDArray[np.float32]
+    refusal_features: NDArray[np.float64]
+
+
+@cache
+def fitted() -> Fitted:
+    """Return the fitted values that are part of the project."""
+    text = (files("core.extractive") / "fitted.json").read_text(encoding="utf-8")
+    data = json.loads(text)
+    return Fitted(
+        tuple(data["weights"][name] for name in FEATURES),
+        tuple(data["refusal"][name] for name in REFUSAL_FEATURES),
+        data["threshold"],
+        data["drop"],
+    )
+
+
+def answer(
+    question: str,
+    hits: Sequence[Hit],
+    embedder: Embedder,
+    *,
+    first_number: int = 1,
+    values: Fitted | None = None,
+) -> ExtractiveAnswer:
+    """Answer `question` from `hits` (best first) with two to five of their sentences.
+
+    The sentences stand in reading order and cite from `first_number` on, one number each.
+    """
+    values = values or fitted()
+    scored = score(question, hits, embedder, values)
+    if not scored.candidates:
+        return _refusal(question, hits, 0.0, first_number)
+    confidence = probability(scored.refusal_features, values)
+    if confidence < values.threshold:
+        return _refusal(question, hits, confidence, first_number)
+    chosen = in_reading_order(select(scored, values), hits)
+    made = tuple(
+        citation(n, candidate.hit, candidate.text)
+        for n, candidate in enumerate(chosen, start=first_number)
+    )
+    text = " ".join(f"{shown(item.quote)} {write([item.n])}" for item in made)
+    return ExtractiveAnswer(text, made, False, confidence)
+
+
+def score(question: str, hits: Sequence[Hit], embedder: Embedder, values: Fitted) -> Scored:
+    """Return the usable sentences of `hits` with what speaks for each of them."""
+    kind = kind_of(question)
+    terms = content(normalise(_ASKING.sub(" ", question)).casefold())
+    found = candidates(hits)
+    overlap = _overlaps(terms, question, found)
+    kept = _most_promising(found, overlap)
+    found, overlap = [found[i] for i in kept], overlap[kept]
+    vectors = embedder.encode([question, *(c.text for c in found)])
+    cosines = vectors[1:] @ vectors[0]
+    rows = [
+        (
+            float(cosine),
+            near[0],
+            near[1],
+            candidate.hit.scores.dense or 0.0,
+            1.0 - candidate.rank / max(1, len(hits)),
+            fits(kind, candidate.text, candidate.facts),
+            float(len(candidate.facts.stems) < 6),
+        )
+        for candidate, cosine, near in zip(found, cosines, overlap, strict=True)
+    ]
+    features = np.array(rows, dtype=np.float64).reshape(len(rows), len(FEATURES))
+    refusal = _refusal_features(question, features, found, values) if rows else np.zeros(7)
+    return Scored(kind, tuple(found), features, vectors[1:], refusal)
+
+
+def probability(refusal_features: NDArray[np.float64], values: Fitted) -> float:
+    """Return the fitted probability that the passages answer the question."""
+    return float(1.0 / (1.0 + np.exp(-refusal_features @ np.asarray(values.refusal))))
+
+
+def select(scored: Scored, values: Fitted) -> list[Candidate]:
+    """Return the two to five best sentences that do not repeat one another, best first."""
+    points = scored.features @ np.asarray(values.weights)
+    order = np.argsort(-points, kind="stable")
+    chosen: list[int] = []
+    for i in order:
+        if len(chosen) >= MOST_SENTENCES:
+            break
+        if len(chosen) >= FEWEST_SENTENCES and points[i] < points[order[0]] - values.drop:
+            break
+        if chosen and float((scored.vectors[chosen] @ scored.vectors[i]).max()) > _ALIKE:
+            continue
+        chosen.append(int(i))
+    return [scored.candidates[i] for i in chosen]
+
+
+def in_reading_order(chosen: Sequence[Candidate], hits: Sequence[Hit]) -> list[Candidate]:
+    """Return `chosen` by paper (the best paper first), page and place on the page."""
+    papers = list(dict.fromkeys(hit.chunk.paper_id for hit in hits))
+    return sorted(
+        chosen,
+        key=lambda c: (papers.index(c.hit.chunk.paper_id), c.hit.chunk.page, c.hit.chunk.id, c.at),
+    )
+
+
+def shown(quote: str) -> str:
+    """Return a quote as running text: one line, the paper's own `[12]` as `(12)`."""
+    return defuse(" ".join(quote.split()))
+
+
+def _refusal(
+    question: str, hits: Sequence[Hit], confidence: float, first_number: int
+) -> ExtractiveAnswer:
+    chinese = is_chinese(question)
+    several = len({hit.chunk.paper_id for hit in hits}) > 1
+    text = REFUSALS[chinese, several]
+    closest = tuple(
+        citation(n, hit, hit.chunk.text) for n, hit in enumerate(hits[:CLOSEST], start=first_number)
+    )
+    if closest:
+        text += ("" if chinese else " ") + OFFERS[chinese] + write(c.n for c in closest)
+    return ExtractiveAnswer(text, closest, True, confidence)
+
+
+def _overlaps(
+    terms: frozenset[str], question: str, found: Sequence[Candidate]
+) -> NDArray[np.float64]:
+    """Return for each candidate the weighted share of the question's terms it has: alone, nearby.
+
+    A term weighs log(1 + n / df), df counted over the n candidates. Across languages only terms
+    without Han characters count.
+    """
+    latin = frozenset(term for term in terms if not _HAN.search(term))
+    chinese = is_chinese(question)
+    n = len(found)
+    weight = {
+        term: float(np.log(1 + n / max(1, sum(term in c.facts.stems for c in found))))
+        for term in terms
+    }
+    nearby: dict[int, frozenset[str]] = {}
+    rows = []
+    for candidate in found:
+        chunk = candidate.hit.chunk
+        if chunk.id not in nearby:
+            nearby[chunk.id] = content(normalise(f"{chunk.section}\n{chunk.text}").casefold())
+        wanted = terms if candidate.facts.chinese == chinese else latin
+        total = sum(weight[term] for term in wanted) or 1.0
+        rows.append(
+            [
+                sum(weight[term] for term in wanted & have) / total
+                for have in (candidate.facts.stems, nearby[chunk.id])
+            ]
+        )
+    return np.array(rows, dtype=np.float64).reshape(n, 2)
+
+
+def _most_promising(found: Sequence[Candidate], overlap: NDArray[np.float64]) -> list[int]:
+    """Return the indices of at most MOST_ENCODED candidates, by shared terms and rank of hit."""
+    points = [row[0] - 0.08 * c.rank for row, c in zip(overlap, found, strict=True)]
+    order = sorted(range(len(found)), key=lambda i: -points[i])
+    return sorted(order[:MOST_ENCODED])
+
+
+def _refusal_features(
+    question: str,
+    features: NDArray[np.float64],
+    found: Sequence[Candidate],
+    values: Fitted,
+) -> NDArray[np.float64]:
+    points = features @ np.asarray(values.weights)
+    best = int(np.argmax(points))
+    across = found[best].facts.chinese != is_chinese(question)
+    return np.array(
+        [
+            features[:, 0].max(),
+            features[:, 3].max(),
+            features[best, 1],
+            features[:, 2].max(),
+            features[best, 5],
+            float(across),
+            1.0,
+        ]
+    )

@@ -1,0 +1,105 @@
+"""The sentences of the passages found that can stand in an answer: whole, prose, each once."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.evidence.facts import Facts, facts
+from core.evidence.language import CJK, is_chinese
+from core.evidence.quotes import fold
+from core.evidence.sentences import split_sentences
+from core.types import Hit
+
+SHORTEST_WORDS = 4
+SHORTEST_HAN = 7
+LONGEST = 600
+"""Characters; longer runs are tables and listings that no stop divides."""
+
+_HAN = re.compile(f"[{CJK}]")
+_TERMINAL = re.compile(
+    r"[.!?。！？；;…:：][\"'”’)\]）】」』]*(?:\s?[\[［(]\d[\d,，\s–-]*[\]］)])*\d*$"
+)
+_ITEM = re.compile(r"^\s*(?:[-•*–▪●·]|\(?\d{1,2}[.)、）]|[(（]\d{1,2}[)）])\s*\S")
+_BROKEN_START = re.compile(r"^[a-zà-ÿ,.;:)\]%’'”，。；：、）】？！]")
+_LOWER_NAME = re.compile(r"^[a-z]+[A-Z0-9]|^[a-z]-[a-z]|^(?:https?|www|de|von|van)\b")
+_REFERENCE = re.compile(
+    r"\barXiv preprint\b|\bIn Proceedings of\b|\bIn Proc\.|\bdoi:\s?10\.|https?://doi\.org"
+    r"|\bpp?\. ?\d+[–-]\d+|\b\d+\(\d+\):\s?\d+|\bVol\. \d+, No\. \d+"
+    r"|^\[\d{1,3}\]\s+[A-Z][\w.-]*[ ,].*\b(?:19|20)\d\d\b"
+    r"|^(?:[A-Z][\w’'-]+,? (?:[A-Z]\.[ ,]*)+){2,}",
+)
+_BOILERPLATE = re.compile(
+    r"^(?:copyright|©|all rights reserved|licensed under|permission to make|corresponding author"
+    r"|e-?mail\b|https?://\S+$)|\bequal contribution\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sentence of a hit's chunk. `rank` counts hits from 0; `at` is its offset in the chunk."""
+
+    text: str
+    hit: Hit
+    rank: int
+    at: int
+    facts: Facts
+
+
+def candidates(hits: Sequence[Hit]) -> list[Candidate]:
+    """Return the usable sentences of `hits`, hit by hit, without repetitions."""
+    found: list[Candidate] = []
+    for rank, hit in enumerate(hits):
+        if hit.chunk.kind != "references":
+            found.extend(_of_hit(hit, rank))
+    return _without_repetitions(found)
+
+
+def _of_hit(hit: Hit, rank: int) -> list[Candidate]:
+    text = hit.chunk.text
+    return [
+        Candidate(text[start:end], hit, rank, start, facts(text[start:end]))
+        for start, end in split_sentences(text)
+        if end - start <= LONGEST and is_whole(text[start:end]) and is_prose(text[start:end])
+    ]
+
+
+def is_whole(sentence: str) -> bool:
+    """Return whether `sentence` has a beginning and an end: not cut by a chunk's or page's border."""
+    if _BROKEN_START.match(sentence) and not _LOWER_NAME.match(sentence):
+        return False
+    return bool(_TERMINAL.search(sentence) or (_ITEM.match(sentence) and len(sentence) > 30))
+
+
+def is_prose(sentence: str) -> bool:
+    """Return whether `sentence` is running text: no heading, table row, reference or debris."""
+    han, words = len(_HAN.findall(sentence)), re.findall(r"[^\s\d\W]{2,}", sentence)
+    if is_chinese(sentence):
+        if han < SHORTEST_HAN:
+            return False
+    elif len(words) < SHORTEST_WORDS:
+        return False
+    if _REFERENCE.search(sentence) or _BOILERPLATE.search(sentence):
+        return False
+    return _is_wordy(sentence, han)
+
+
+def _is_wordy(sentence: str, han: int) -> bool:
+    """Return whether most of `sentence` is words rather than numbers, symbols and single letters."""
+    pieces = sentence.split()
+    odd = sum(1 for piece in pieces if not re.search(rf"[^\W\d_]{{2}}|[{CJK}]", piece))
+    letters = sum(character.isalpha() for character in sentence)
+    solid = sum(not character.isspace() for character in sentence)
+    return odd <= max(2, 0.4 * len(pieces)) and letters + han >= 0.55 * solid
+
+
+def _without_repetitions(found: Sequence[Candidate]) -> list[Candidate]:
+    """Drop what another candidate says word for word, keeping the longer, then the earlier."""
+    folded = [fold(candidate.text)[0] for candidate in found]
+    order = sorted(range(len(found)), key=lambda i: (-len(folded[i]), i))
+    kept: list[int] = []
+    for i in order:
+        same_paper = (k for k in kept if found[k].hit.chunk.paper_id == found[i].hit.chunk.paper_id)
+        if not any(folded[i] in folded[k] for k in same_paper):
+            kept.append(i)
+    return [found[i] for i in sorted(kept)]
