@@ -240,6 +240,8 @@ def _runs_over(last: Line, line: Line) -> bool:
     text = last.text
     if "," not in text or "@" in text or "@" in line.text or not line.text[:1].isupper():
         return False
+    if is_known_heading(line.text) or last.bold != line.bold:
+        return False
     open_end = re.search(r"[^\W\d_]$", text) and not re.search(r"\band$", text)
     return bool(open_end) and abs(last.size - line.size) <= 0.04 * last.size
 

@@ -1,0 +1,86 @@
+import pytest
+
+from core.ingest.pipeline import display_name
+from core.ingest.text import Hyphens, joint, language, normalise, unreadable
+
+
+def test_normalise_takes_ligatures_apart_and_keeps_chinese_punctuation():
+    assert normalise("ﬁnd eﬃcient") == "find efficient"
+    assert normalise("你好，世界：ＡＢＣ") == "你好，世界：ABC"
+    assert normalise("a\x00b\u200bc\ue123d\ud800") == "abcd"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("This is the way in which we are not lost for words.", "en"),
+        ("本文介绍一种新的方法 for retrieval", "zh"),
+        ("Dies ist ein deutscher Satz über Räume und Flächen", "other"),
+        ("これは日本語の文章です。漢字も使います。", "other"),
+        ("", "other"),
+    ],
+)
+def test_language(text, found):
+    assert language(text) == found
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "whole"),
+    [
+        ("solubil-", "ity", "solubility"),
+        ("exam-", "ine", "examine"),
+        ("state-of-the-", "art", "state-of-the-art"),
+        ("Lucene-", "BM25", "Lucene-BM25"),
+        ("dual-", "encoder", "dual-encoder"),
+        ("2019-", "2020", "2019-2020"),
+        ("pre-", "training", "pre-training"),
+    ],
+)
+def test_hyphens_at_line_ends(first, second, whole):
+    words = ["the state-of-the-art dual encoder of dual encoder solubility", "pre-training pays"]
+    assert Hyphens(words).join(first, second) == whole
+
+
+def test_joint_puts_no_space_inside_chinese():
+    assert joint("方法", "介绍") == ""
+    assert joint("方法", "BERT") == " "
+    assert joint("one", "two") == " "
+
+
+@pytest.mark.parametrize(
+    ("text", "garbage"),
+    [
+        ("\ufffd\ufffd\ufffd\ufffd a", True),
+        ("\ue001\ue002\ue003\ue004 ab", True),
+        ("È«ÊÀ½çÎÞ²úÕß£¬ÁªºÏÆðÀ´", True),
+        ("à À â Â ä Ä ç Ç é É è È", False),
+        ("Größe über Straße", False),
+        ("7KH SDSHU VKRZV WKDW WKH PHWKRG ZRUNV " * 20, True),
+        ("The paper shows that the method works. " * 20, False),
+        ("全世界无产者", False),
+        ("", False),
+    ],
+)
+def test_unreadable(text, garbage):
+    assert unreadable(text) is garbage
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("../../etc/passwd.pdf", "passwd.pdf"),
+        ("C:\\papers\\论文 第一稿.pdf", "论文 第一稿.pdf"),
+        ("a\x00b\n\u202ec.pdf", "abc.pdf"),
+        ("..", "paper.pdf"),
+        ("", "paper.pdf"),
+        ("Cafe\u0301.pdf", "Café.pdf"),
+    ],
+)
+def test_display_name(name, shown):
+    assert display_name(name) == shown
+
+
+def test_display_name_is_bounded_and_keeps_its_suffix():
+    name = display_name("长" * 300 + ".pdf")
+    assert len(name) <= 120
+    assert name.endswith("….pdf")
