@@ -22,7 +22,7 @@ _HARD_BREAK = re.compile(
     r"|\[\d{1,3}\][ \t]))"  # a line that begins an item, a heading, a table row, a reference
 )
 _HEADING_END = re.compile(r"(?m)^[ \t]*\#{1,6}[ \t][^\n]*(\n)")
-_NOTE_NUMBER = re.compile(r"\d{1,3}(?:[,–-]\d{1,3})*(?=[ \t\n]+[A-Z])")
+_NOTE_NUMBER = re.compile(r"[ \t]?\d{1,3}(?:[,–-][ \t]?\d{1,3})*(?=[ \t\n]+[A-Z][a-z])")
 _LAST_WORD = re.compile(r"[^\s(\[{（【“\"'‘/]*$")
 _NEXT_WORD = re.compile(r"[\"'“‘(\[]*([A-Za-z]*)")
 _SPACE = re.compile(r"\s*")

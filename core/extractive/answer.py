@@ -38,7 +38,9 @@ REFUSALS = {
 """By whether the question is Chinese and whether several papers were searched."""
 OFFERS = {True: "最接近的段落：", False: "Closest passages: "}
 
-FEATURES = ("cosine", "terms", "terms_nearby", "hit_cosine", "rank", "kind", "brief")
+FEATURES = (
+    "cosine", "terms", "terms_before", "terms_nearby", "hit_cosine", "rank", "kind", "brief"
+)  # fmt: skip
 REFUSAL_FEATURES = ("cosine", "hit_cosine", "terms", "terms_found", "kind", "across", "constant")
 
 _ASKING = re.compile(
@@ -46,6 +48,8 @@ _ASKING = re.compile(
     "|作者|论文|本文|文中|文章"
 )
 _HAN = re.compile(f"[{CJK}]")
+_RARE = 2.0
+"""Added to the weight of all terms: having the only term there is means little if all have it."""
 _ALIKE = 0.92
 """Cosine from which two sentences say the same."""
 
@@ -143,8 +147,7 @@ def score(question: str, hits: Sequence[Hit], embedder: Embedder, values: Fitted
     rows = [
         (
             float(cosine),
-            near[0],
-            near[1],
+            *near,
             candidate.hit.scores.dense or 0.0,
             1.0 - candidate.rank / max(1, len(hits)),
             fits(kind, candidate.text, candidate.facts),
@@ -209,10 +212,11 @@ def _refusal(
 def _overlaps(
     terms: frozenset[str], question: str, found: Sequence[Candidate]
 ) -> NDArray[np.float64]:
-    """Return for each candidate the weighted share of the question's terms it has: alone, nearby.
+    """Return the weighted share of the question's terms that each candidate has, shape (n, 3).
 
-    A term weighs log(1 + n / df), df counted over the n candidates. Across languages only terms
-    without Han characters count.
+    Columns: in the sentence, in the one before it, in its chunk and section. A term weighs
+    log(1 + n / df), df counted over the n candidates. Across languages only terms without Han
+    characters count.
     """
     latin = frozenset(term for term in terms if not _HAN.search(term))
     chinese = is_chinese(question)
@@ -228,14 +232,14 @@ def _overlaps(
         if chunk.id not in nearby:
             nearby[chunk.id] = content(normalise(f"{chunk.section}\n{chunk.text}").casefold())
         wanted = terms if candidate.facts.chinese == chinese else latin
-        total = sum(weight[term] for term in wanted) or 1.0
+        total = sum(weight[term] for term in wanted) + _RARE
         rows.append(
             [
                 sum(weight[term] for term in wanted & have) / total
-                for have in (candidate.facts.stems, nearby[chunk.id])
+                for have in (candidate.facts.stems, candidate.before, nearby[chunk.id])
             ]
         )
-    return np.array(rows, dtype=np.float64).reshape(n, 2)
+    return np.array(rows, dtype=np.float64).reshape(n, 3)
 
 
 def _most_promising(found: Sequence[Candidate], overlap: NDArray[np.float64]) -> list[int]:
@@ -257,10 +261,10 @@ def _refusal_features(
     return np.array(
         [
             features[:, 0].max(),
-            features[:, 3].max(),
+            features[:, 4].max(),
             features[best, 1],
-            features[:, 2].max(),
-            features[best, 5],
+            features[:, 3].max(),
+            features[best, 6],
             float(across),
             1.0,
         ]

@@ -1,7 +1,7 @@
 """The sentences of the passages found that can stand in an answer: whole, prose, each once."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.evidence.facts import Facts, facts
@@ -37,13 +37,17 @@ _BOILERPLATE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A sentence of a hit's chunk. `rank` counts hits from 0; `at` is its offset in the chunk."""
+    """A sentence of a hit's chunk: what it says, and what the sentence before it says.
+
+    `rank` counts hits from 0; `at` is its offset in the chunk.
+    """
 
     text: str
     hit: Hit
     rank: int
     at: int
     facts: Facts
+    before: frozenset[str]
 
 
 def candidates(hits: Sequence[Hit]) -> list[Candidate]:
@@ -55,17 +59,22 @@ def candidates(hits: Sequence[Hit]) -> list[Candidate]:
     return _without_repetitions(found)
 
 
-def _of_hit(hit: Hit, rank: int) -> list[Candidate]:
+def _of_hit(hit: Hit, rank: int) -> Iterator[Candidate]:
     text = hit.chunk.text
-    return [
-        Candidate(text[start:end], hit, rank, start, facts(text[start:end]))
-        for start, end in split_sentences(text)
-        if end - start <= LONGEST and is_whole(text[start:end]) and is_prose(text[start:end])
-    ]
+    before: frozenset[str] = frozenset()
+    for start, end in split_sentences(text):
+        sentence = text[start:end]
+        found = facts(sentence[:LONGEST])
+        if end - start <= LONGEST and is_whole(sentence) and is_prose(sentence):
+            yield Candidate(sentence, hit, rank, start, found, before)
+        before = found.stems
 
 
 def is_whole(sentence: str) -> bool:
-    """Return whether `sentence` has a beginning and an end: not cut by a chunk's or page's border."""
+    """Return whether `sentence` states something from its beginning to its end.
+
+    One cut by the border of a chunk or page does not; nor does a question or a lead-in to a list.
+    """
     if _BROKEN_START.match(sentence) and not _LOWER_NAME.match(sentence):
         return False
     return bool(_TERMINAL.search(sentence) or (_ITEM.match(sentence) and len(sentence) > 30))

@@ -20,6 +20,7 @@ CASES = [
     ("The U.S. Congress met at 5 p.m. We did too.", 2),
     ("Wait... what? Yes!", 2),
     ("It improves results.12,13 We agree.", 2),
+    ("It improves results. 97, 98 Unlike others, we agree.", 2),
     ("我们提出了新方法。结果很好！是吗？", 3),
     ("他说“这样可以。”然后离开了。", 2),
     ("方法一较快；方法二较准。", 2),
