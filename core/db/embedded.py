@@ -16,8 +16,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
+import psycopg
+
 from core.db.binaries import OWN_SERVER_HINT, is_root
 from core.db.cluster import START_SECONDS, Cluster
+from core.db.engine import database_down
 from core.errors import DatabaseDown
 
 if sys.platform != "win32":
@@ -49,6 +52,8 @@ class EmbeddedPostgres:
         with self._mutex:
             try:
                 return self._start()
+            except psycopg.Error as error:
+                raise database_down(error) from error
             except OSError as error:
                 raise DatabaseDown(
                     f"The database folder {self._folder} cannot be used: {error.strerror}.",
@@ -92,10 +97,11 @@ class EmbeddedPostgres:
                 return
             with self._starting():
                 fcntl.flock(self._hold, fcntl.LOCK_UN)
-                last = _try_lock(self._hold)
-                if last:
-                    self._cluster.stop()
-                self._let_go()
+                try:
+                    if _try_lock(self._hold):  # nobody else holds the server
+                        self._cluster.stop()
+                finally:
+                    self._let_go()
 
     def _take_hold(self) -> None:
         self._hold = _open_lock(self._folder / "users.lock")

@@ -427,7 +427,7 @@ def test_root_is_served_when_lectern_itself_is_in_its_home(
         for path in (package, package.with_name(f"{package.name}.libs")):
             shutil.copytree(path, Path(private) / path.name, copy_function=os.link)
         hidden = Path(private) / found.relative_to(package.parent)
-        monkeypatch.setattr(binaries, "find_programs", lambda: hidden)
+        monkeypatch.setattr(binaries, "find_programs", lambda version: hidden)
         account = binaries.Account(binaries.SERVER_UID, binaries.SERVER_UID)
         programs = binaries.programs_for(account)
         copy = programs.folder.parents[2]
@@ -465,11 +465,13 @@ class OtherUser:
                 os.read(order, 1)
                 server.stop()
                 status = 0
+            except DatabaseDown as error:
+                os.write(answer, f"{error.message} {error.hint}".encode())
             finally:
                 os._exit(status)
         os.close(answer)
         os.close(order)
-        self.is_up = os.read(answers, 2) == b"up"
+        self.said = os.read(answers, 1000).decode()
         os.close(answers)
 
     def leave(self) -> int:
@@ -485,7 +487,7 @@ def test_an_ordinary_user_is_served_as_himself() -> None:
     os.chown(place, nobody.pw_uid, nobody.pw_gid)
     try:
         user = OtherUser(place / "postgres", nobody.pw_uid, nobody.pw_gid)
-        assert user.is_up
+        assert user.said == "up"
         (server,) = servers_in(place)
         assert server.uids().real == nobody.pw_uid
         assert str(place) in " ".join(server.cmdline())
@@ -497,7 +499,7 @@ def test_an_ordinary_user_is_served_as_himself() -> None:
             assert ask(url) == 1
             assert servers_in(place)[0].uids().real == nobody.pw_uid
         again = OtherUser(place / "postgres", nobody.pw_uid, nobody.pw_gid)
-        assert again.is_up
+        assert again.said == "up"
         assert again.leave() == 0
     finally:
         left = servers_in(place)
@@ -512,5 +514,35 @@ def test_an_ordinary_user_is_kept_out_of_anothers_folder(warm: Path) -> None:
     nobody = pwd.getpwnam("nobody")
     with EmbeddedPostgres(warm):
         user = OtherUser(warm, nobody.pw_uid, nobody.pw_gid)
-        assert not user.is_up
+        assert "Permission denied" in user.said
         assert os.waitstatus_to_exitcode(os.waitpid(user.pid, 0)[1]) == 1
+
+
+@needs_root
+def test_a_user_without_a_name_is_told_so() -> None:
+    place = Path(tempfile.mkdtemp())
+    os.chown(place, 64321, 64321)
+    try:
+        user = OtherUser(place / "postgres", 64321, 64321)
+        assert "no name on this system" in user.said
+        assert "DATABASE_URL" in user.said
+        os.waitpid(user.pid, 0)
+        assert [*place.glob("postgres/new-*")] == []
+    finally:
+        shutil.rmtree(place)
+
+
+@needs_root
+def test_root_that_may_not_change_its_user_is_told_so(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from core.db.embedded import EmbeddedPostgres\n"
+        "from core.errors import DatabaseDown\n"
+        "try: EmbeddedPostgres(Path(sys.argv[1])).start()\n"
+        "except DatabaseDown as error: sys.exit(error.hint)\n"
+    )
+    command = ["unshare", "--user", "--map-root-user", sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if "unshare" in done.stderr:
+        pytest.skip("no user namespaces here")
+    assert "as another user" in done.stderr
+    assert [*tmp_path.glob("new-*")] == []
