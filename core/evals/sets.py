@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import BadInput
+from core.ingest.parse import parse
 
 ScopeKind = Literal["paper", "library"]
 
@@ -159,6 +161,38 @@ def en_to_zh(folder: Path) -> RetrievalSet:
     queries = tuple(Query(row["title_en"], {i: 1.0}) for i, row in enumerate(rows))
     passages = tuple(" ".join(row[part] for part in parts) for row in rows)
     return RetrievalSet("en_to_zh", "library", passages, queries)
+
+
+def in_papers(questions: Path, papers: Path) -> RetrievalSet:
+    """Return the answerable questions of a `qa_*.jsonl` over the chunks of the PDFs they ask of.
+
+    The PDFs are read as on ingest. A chunk is relevant when it stands on one of the pages that
+    hold the answer and matches the question's expression; a question none of whose passages
+    came through as one chunk is left out.
+    """
+    rows = [row for row in read_jsonl(questions) if row["answerable"]]
+    passages: list[str] = []
+    queries: list[Query] = []
+    for file in dict.fromkeys(row["file"] for row in rows):
+        chunks = parse((papers / file).read_bytes(), None, lambda *_: None).paper.chunks
+        kept = [chunk for chunk in chunks if chunk.kind != "references"]
+        start = len(passages)
+        passages.extend(chunk.text for chunk in kept)
+        within = tuple(range(start, len(passages)))
+        for row in (row for row in rows if row["file"] == file):
+            wanted = re.compile(row["must_match"])
+            relevant = {
+                start + i: 1.0
+                for i, chunk in enumerate(kept)
+                if chunk.page in row["pages"] and wanted.search(_joined_lines(chunk.text))
+            }
+            if relevant:
+                queries.append(Query(row["question"], relevant, within))
+    return RetrievalSet(questions.stem, "paper", tuple(passages), tuple(queries))
+
+
+def _joined_lines(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
 def shared_sets(data: Path) -> list[RetrievalSet]:

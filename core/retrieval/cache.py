@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from core.models.embed import Vectors
 from core.retrieval.bm25 import Bm25Index
+from core.retrieval.language import language_of
 from core.types import Chunk
 
 _SPAN_BYTES = 320
@@ -37,7 +38,7 @@ class PaperSource(Protocol):
 
 
 class PaperBundle:
-    """One paper's chunks, BM25 index and, by model, vectors in the order of the chunks.
+    """One paper's chunks with languages, BM25 index and vectors by model, in one order.
 
     Vectors are read when first asked for. A model whose vectors are not all there yet is not
     remembered: it is asked for again, so a path that fills in later comes in by itself, whoever
@@ -48,6 +49,7 @@ class PaperBundle:
         self.paper_id = paper_id
         self.chunks = tuple(source.chunks([paper_id], references=references))
         self.ids = np.array([chunk.id for chunk in self.chunks], dtype=np.int64)
+        self.languages = tuple(language_of(chunk.text) for chunk in self.chunks)
         terms = dict(source.terms([paper_id], references=references))
         self.bm25 = Bm25Index([terms.get(chunk.id, "").split() for chunk in self.chunks])
         self._source = source

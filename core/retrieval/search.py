@@ -10,17 +10,18 @@ from typing import Protocol
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.errors import BadInput, RerankFailed
 from core.models.embed import Embedder, Vectors
 from core.retrieval.bm25 import Bm25Index
 from core.retrieval.cache import PaperBundle, PaperCache, PaperSource
 from core.retrieval.dense import cosine, embed_query, usable
-from core.retrieval.fuse import Array, Candidates, best_first, fuse, union
+from core.retrieval.fuse import Array, best_first, combine, union
 from core.retrieval.language import language_of
-from core.retrieval.tokenize import normalise, tokenize
-from core.retrieval.weights import BM25, Case
-from core.types import Chunk, Hit, Scope, Scores
+from core.retrieval.tokenize import normalise, query_terms
+from core.retrieval.weights import BM25, FusionTable, ScopeKind, fitted
+from core.types import Chunk, Hit, Language, Scope, Scores
 
 MAX_QUERY = 8_000
 """Characters. A question with a long selected passage fits; more is a document, not a question."""
@@ -102,8 +103,10 @@ class Searcher:
         reranker: Reranker | None = None,
         *,
         cache_bytes: int = 256 * 1024 * 1024,
+        table: FusionTable | None = None,
     ) -> None:
         self.cache = PaperCache(store, cache_bytes)
+        self._table = table or fitted()
         self._store = store
         self._embedders = tuple(embedders)
         self._library = library
@@ -126,24 +129,28 @@ class Searcher:
             papers = self._store.library(scope.user_id, scope.paper_ids)
         if not papers:
             return SearchResult((), ("There is no paper to search in.",), (), clock.seconds)
+        language = language_of(text)
+        embedders = usable(self._embedders, language)
         with clock.stage("embed"):
-            vectors = embed_query(usable(self._embedders, language_of(text)), text)
+            vectors = embed_query(embedders, text)
         with clock.stage("recall"):
             found = self._recall(text, vectors, papers, scope)
         with clock.stage("fuse"):
-            fused = fuse(found.candidates.scores, found.case)
-            hits = self._hits(found, fused, RERANK_POOL if self._reranker else k)
+            scores, fused = combine(
+                found.scores, found.languages, language, found.kind, embedders, self._table
+            )
+            pool = max(k, RERANK_POOL) if self._reranker else k
+            hits = self._hits(found, scores, fused, pool)
         notices: tuple[str, ...] = ()
         if self._reranker and len(hits) > 1:
             with clock.stage("rerank"):
                 hits, notices = _reranked(self._reranker, text, hits, k)
-        paths = tuple(found.candidates.scores)
-        return SearchResult(tuple(hits[:k]), notices, paths, clock.seconds)
+        return SearchResult(tuple(hits[:k]), notices, tuple(scores), clock.seconds)
 
     def _recall(
         self, text: str, vectors: Mapping[str, Vectors], papers: Sequence[UUID], scope: Scope
     ) -> "_Found":
-        terms = tokenize(text)
+        terms = query_terms(text)
         if len(papers) <= EXACT_PAPERS:
             bundles = [
                 self.cache.get(paper, tuple(vectors), references=scope.references)
@@ -182,13 +189,17 @@ class Searcher:
             {
                 path: [(chunk_id, score) for chunk_id, score in found if chunk_id in kept]
                 for path, found in lists.items()
-            }
+            },
+            pool,
         )
-        return _Found(candidates, Case("library"), chunks)
+        languages = [language_of(chunks[int(i)].text) for i in candidates.ids]
+        return _Found("library", candidates.ids, candidates.scores, languages, chunks)
 
-    def _hits(self, found: "_Found", fused: Array, k: int) -> list[Hit]:
+    def _hits(
+        self, found: "_Found", scores: Mapping[str, Array], fused: Array, k: int
+    ) -> list[Hit]:
         """Return the k best hits, the later of two that start alike left out."""
-        ids, scores = found.candidates.ids, found.candidates.scores
+        ids = found.ids
         dense = next((scores[e.name] for e in self._embedders if e.name in scores), None)
         hits: list[Hit] = []
         heads: set[str] = set()
@@ -208,10 +219,12 @@ class Searcher:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Candidates, the case that weighs their paths, and their chunks by id."""
+    """Candidates: their ids, scores by path and languages, all in one order; chunks by id."""
 
-    candidates: Candidates
-    case: Case
+    kind: ScopeKind
+    ids: NDArray[np.int64]
+    scores: Mapping[str, Array]
+    languages: Sequence[Language]
     chunks: Mapping[int, Chunk]
 
 
@@ -255,14 +268,15 @@ def _exact(
             else cosine(rows, query)
             for bundle in bundles
         ]
-        column = np.concatenate(columns)
-        if not np.isnan(column).all():
-            scores[model] = column
+        scores[model] = np.concatenate(columns)
     scores[BM25] = bm25.scores(terms)
-    ids = np.concatenate([bundle.ids for bundle in bundles])
-    case = Case("paper" if len(bundles) == 1 else "library", bm25.coverage(terms))
-    chunks = {chunk.id: chunk for bundle in bundles for chunk in bundle.chunks}
-    return _Found(Candidates(ids, scores), case, chunks)
+    return _Found(
+        kind="paper" if len(bundles) == 1 else "library",
+        ids=np.concatenate([bundle.ids for bundle in bundles]),
+        scores=scores,
+        languages=[language for bundle in bundles for language in bundle.languages],
+        chunks={chunk.id: chunk for bundle in bundles for chunk in bundle.chunks},
+    )
 
 
 def _reranked(
