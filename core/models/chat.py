@@ -9,10 +9,12 @@ import contextlib
 import email.utils
 import queue
 import random
+import ssl
 import threading
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
@@ -93,6 +95,13 @@ class ChatModel:
         """The model's name on its server."""
         return self.endpoint.model
 
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        """Certificates are read once: that takes 55 ms, and each reply has a client of its own."""
+        from httpx2 import create_ssl_context
+
+        return create_ssl_context()
+
     def stream(
         self, messages: Sequence[Message], cancelled: threading.Event | None = None
     ) -> "ChatReply":
@@ -128,6 +137,7 @@ class ChatModel:
     def load(self) -> None:
         """Import and build the client now, so that the first question need not wait for it."""
         self._client()
+        _ = self._tls
 
     def failure(self, error: Exception, *, started: bool) -> ModelFailed:
         """Say what an error of the client means to the user."""
@@ -177,7 +187,10 @@ class ChatModel:
         self._check_settings()
         from openai import DefaultAsyncHttpxClient
 
-        async with DefaultAsyncHttpxClient() as http, asyncio.timeout(self.timeout) as limit:
+        async with (
+            DefaultAsyncHttpxClient(verify=self._tls) as http,
+            asyncio.timeout(self.timeout) as limit,
+        ):
             stream, chunk = await self._first_chunk(http, messages)
             async with contextlib.aclosing(stream):
                 while chunk is not None:
