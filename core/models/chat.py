@@ -102,6 +102,13 @@ class ChatModel:
 
         return create_ssl_context()
 
+    @cached_property
+    def _blocking_http(self) -> Any:
+        """Never connects: ChatOpenAI would else build one of its own, certificates and all."""
+        from openai import DefaultHttpxClient
+
+        return DefaultHttpxClient(verify=self._tls)
+
     def stream(
         self, messages: Sequence[Message], cancelled: threading.Event | None = None
     ) -> "ChatReply":
@@ -137,7 +144,6 @@ class ChatModel:
     def load(self) -> None:
         """Import and build the client now, so that the first question need not wait for it."""
         self._client()
-        _ = self._tls
 
     def failure(self, error: Exception, *, started: bool) -> ModelFailed:
         """Say what an error of the client means to the user."""
@@ -179,6 +185,7 @@ class ChatModel:
             max_retries=0,
             stream_usage=self._report_usage,
             use_responses_api=False,
+            http_client=self._blocking_http,
             http_async_client=http,
         )
 
