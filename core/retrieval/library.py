@@ -36,6 +36,7 @@ MAX_BYTES = 512 * 1024 * 1024
 """Bound for all users' keyword indexes together, and again for their vectors in memory."""
 RETRY_SECONDS = 5.0
 _MAX_USERS = 64
+_MAX_VIEWS = 256
 
 logger = logging.getLogger(__name__)
 
@@ -124,7 +125,7 @@ class LibraryIndex:
         self._keywords_dir = data_dir / "bm25"
         self._mutex = threading.Lock()
         self._live: OrderedDict[UUID, Live] = OrderedDict()
-        self._views: dict[tuple[UUID, str, int], _View] = {}
+        self._views: OrderedDict[tuple[UUID, str, int], _View] = OrderedDict()
         self._keywords: OrderedDict[UUID, _Keywords] = OrderedDict()
         self._worker = _Worker()
 
@@ -369,6 +370,9 @@ class LibraryIndex:
             if key not in self._views:
                 chroma = ChromaView(self._client, user_id, model, dimension)
                 self._views[key] = _View(user_id, model, dimension, chroma)
+            self._views.move_to_end(key)
+            if len(self._views) > _MAX_VIEWS:
+                self._views.popitem(last=False)
             return self._views[key]
 
     def _all_views(self) -> list[_View]:
