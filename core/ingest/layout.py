@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from core.ingest.pdf import RawPage, Word
+from core.ingest.text import is_cjk
 
 _COLUMN_STEP = 2.0
 _DEPTH = 3
@@ -123,7 +124,9 @@ def _overlap(a: _Run, b: _Run) -> float:
 def _continues(run: _Run, new: _Run) -> bool:
     em = max(run.height, new.height)
     gap = new.x0 - run.x1
-    return -0.5 * em <= gap <= 0.75 * em and _overlap(run, new) >= 0.5
+    chinese = is_cjk(run.words[-1].text[-1]) or is_cjk(new.words[0].text[0])
+    widest = 0.5 if chinese else 0.75  # Chinese has no spaces between words
+    return -0.5 * em <= gap <= widest * em and _overlap(run, new) >= 0.5
 
 
 def _arrange(runs: list[_Run], order: _Order, depth: int) -> None:
@@ -168,7 +171,7 @@ def _tabular(left: list[_Run], right: list[_Run]) -> bool:
     """Return whether two sides of a band are short pieces beside each other: cells, not prose."""
     if len(left) > 60 or len(right) > 60:
         return False
-    if min(_figures(left), _figures(right)) > 0.3:
+    if min(_figures(left), _figures(right)) > 0.5:
         return True
 
     def fill(side: list[_Run]) -> float:
@@ -188,7 +191,7 @@ def _beside(runs: Sequence[_Run]) -> tuple[list[_Run], ...] | None:
     if len(runs) < 8:
         return None
     x0, x1 = min(run.x0 for run in runs), max(run.x1 for run in runs)
-    for block in _justified(runs, 0.35 * (x1 - x0), 0.8 * (x1 - x0)):
+    for block in _justified(runs, 0.35 * (x1 - x0), 0.87 * (x1 - x0)):
         left, right = min(run.x0 for run in block), max(run.x1 for run in block)
         top, low = block[0].middle - 1, block[-1].middle + 1
         inside = [run for run in runs if top <= run.middle <= low]
@@ -255,14 +258,18 @@ def _gutter(runs: Sequence[_Run]) -> float | None:
     if bins < 20:
         return None
     cover = _cover(runs, x0, bins)
-    low, high = int(bins * 0.22), int(bins * 0.78)
-    least = min(cover[low:high])
-    typical = sorted(cover[low:high])[(high - low) // 2]
-    if least > 0.5 * typical:
-        return None
-    strip = _widest(cover, low, high, least + 0.02 * typical)
-    gutter = x0 + (strip[0] + strip[1]) / 2 * _COLUMN_STEP
-    return gutter if _side_by_side(runs, gutter) else None
+    # two columns meet in the middle; the strip beside margin notes has to be cleaner
+    for share, most in ((0.22, 0.5), (0.12, 0.08)):
+        low, high = int(bins * share), int(bins * (1 - share))
+        least = min(cover[low:high])
+        typical = sorted(cover[low:high])[(high - low) // 2]
+        if least > most * typical:
+            continue
+        strip = _widest(cover, low, high, least + 0.02 * typical)
+        gutter = x0 + (strip[0] + strip[1]) / 2 * _COLUMN_STEP
+        if _side_by_side(runs, gutter):
+            return gutter
+    return None
 
 
 def _cover(runs: Iterable[_Run], x0: float, bins: int) -> list[float]:

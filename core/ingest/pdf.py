@@ -27,6 +27,7 @@ HYPHENS = "\ufffe\x02"
 """What pdfium writes for a hyphen at a line end."""
 
 _SCALE = 1_000_000
+_JOINER = "\u2060"
 _WORD = re.compile(rf"[^\s{HYPHENS}]+[{HYPHENS}]?")
 _ACCENTS = {
     "`": "\u0300", "\u00b4": "\u0301", "\u02c6": "\u0302", "\u02dc": "\u0303", "\u00af": "\u0304",
@@ -321,18 +322,33 @@ def _text(text_page: object) -> str:
     text = bytes(buffer)[: 2 * max(0, written - 1)].decode("utf-16-le", "replace")
     if len(text) == count:
         return text
-    codes = (pdfium.FPDFText_GetUnicode(text_page, index) for index in range(count))
-    return "".join(
-        chr(code) if code and not 0xD800 <= code < 0xE000 and code < 0x110000 else "\ufffd"
-        for code in codes
-    )
+    return one_each([pdfium.FPDFText_GetUnicode(text_page, index) for index in range(count)])
+
+
+def one_each(codes: list[int]) -> str:
+    """Return one character a code. The second half of a surrogate pair becomes a word joiner.
+
+    pdfium counts a mathematical letter outside the basic plane as two characters; the joiner keeps
+    the indices in step and is dropped with other invisible characters.
+    """
+    text: list[str] = []
+    high = 0
+    for code in codes:
+        if high and 0xDC00 <= code < 0xE000:
+            text[-1] = chr(0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00))
+            text.append(_JOINER)
+        else:
+            whole = code and not 0xD800 <= code < 0xE000 and code < 0x110000
+            text.append(chr(code) if whole else "\ufffd")
+        high = code if 0xD800 <= code < 0xDC00 else 0
+    return "".join(text)
 
 
 def _unmapped(text_page: object, count: int) -> bool:
     """Return whether most of a sample of characters have no Unicode value of their own."""
     sample = range(0, count, max(1, count // 40))
     wrong = sum(pdfium.FPDFText_HasUnicodeMapError(text_page, index) == 1 for index in sample)
-    return wrong > 0.5 * len(sample)
+    return bool(wrong > 0.5 * len(sample))
 
 
 class _Places:

@@ -34,6 +34,7 @@ EXPECTED = {
     "broken__REDHAT": "DAMAGED",
     "broken__issue9105_other": "DAMAGED",
 }
+CODES_OF_LIGATURES = {0x1B: "ff", 0x1C: "fi", 0x1D: "fl", 0x1E: "ffi", 0x1F: "ffl"}
 READ_ALL_THE_SAME = ("scan__with_ocr_layer.pdf",)
 BODY_SHARE = 0.97
 """Of the lines of running text, at least so many stand on their page by pypdf word for word. The
@@ -49,7 +50,7 @@ def worker():
 
 def plain(text: str) -> str:
     """Return letters and digits only, without accents: what two readers must agree on."""
-    text = re.sub("[\x0b-\x1f]", "", text)
+    text = text.translate(CODES_OF_LIGATURES)
     text = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text)).casefold()
     return "".join(
         char
@@ -61,9 +62,8 @@ def plain(text: str) -> str:
 def is_prose(text: str) -> bool:
     """Return whether a line is running text: mostly long words, no formula."""
     words = re.findall(r"[^\W\d_]{4,}|[\u4e00-\u9fff]{4,}", text)
-    return sum(map(len, words)) > 0.6 * len(text.replace(" ", "")) and not re.search(
-        "[=∈∑∂√⊂∪∩→↦≤≥]", text
-    )
+    long = max(20, 0.6 * len(text.replace(" ", "")))
+    return sum(map(len, words)) >= long and not re.search("[=∈∑∂√⊂∪∩→↦≤≥]", text)
 
 
 class Pypdf:
