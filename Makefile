@@ -15,7 +15,7 @@ READY := $(VENV)/.ready-$(KIND)
 run: $(READY)
 	@$(BIN)/streamlit run streamlit_app.py \
 	    --server.address 127.0.0.1 --server.port $(PORT) \
-	    --server.allowedHosts '["localhost","127.0.0.1","[::1]"]'
+	    --server.allowedHosts localhost --server.allowedHosts 127.0.0.1
 
 test: check browser
 	$(BIN)/python -m pytest

@@ -42,3 +42,9 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("../shared/data is not here: real papers are not part of the project")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def sample() -> Path:
+    """One of the project's own sample papers (English, about fusion)."""
+    return ROOT / "data" / "samples" / "fusion.pdf"

@@ -156,7 +156,7 @@ def assess(sentence: str, passages: Sequence[str], embedder: Embedder) -> Assess
     """Judge as `judge` does and give the strength of support too."""
     claim = _LIST_MARK.sub("", numbering.strip(sentence)).strip(" *_")
     chinese = is_chinese(claim)
-    passages = [numbering.strip(passage) for passage in passages if passage.strip()]
+    passages = [numbering.defuse(passage) for passage in passages if passage.strip()]
     if not passages:
         return _assessment(_Clash("unsupported", "uncited"), chinese, 0.0)
     if any(_contains(passage, claim) for passage in passages):

@@ -1,5 +1,6 @@
 import pytest
 
+from core.ingest.pdf import one_each
 from core.ingest.pipeline import display_name
 from core.ingest.text import Hyphens, joint, language, normalise, unreadable
 
@@ -84,3 +85,9 @@ def test_display_name_is_bounded_and_keeps_its_suffix():
     name = display_name("长" * 300 + ".pdf")
     assert len(name) <= 120
     assert name.endswith("….pdf")
+
+
+def test_letters_outside_the_basic_plane_keep_the_indices_in_step():
+    text = one_each([0x61, 0xD835, 0xDC5F, 0x62, 0xD835, 0x63, 0])
+    assert text == "a\U0001d45f\u2060b\ufffdc\ufffd"
+    assert normalise(text[:4]) == "arb"

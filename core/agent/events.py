@@ -1,0 +1,130 @@
+"""What a running turn tells whoever watches it. Stored in order; pages and CLI replay them."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from core.types import AnswerSentence, Citation, Mode, Usage
+
+StepState = Literal["running", "done", "failed", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class StepStarted:
+    """A step of the graph has begun."""
+
+    node: str
+    title: str
+    kind = "step_started"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stored form."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class StepFinished:
+    """A step has ended, one way or another."""
+
+    node: str
+    title: str
+    state: StepState
+    seconds: float
+    detail: str = ""
+    tokens: int = 0
+    kind = "step_finished"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stored form."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of the answer as it is written."""
+
+    text: str
+    kind = "token"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stored form."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class CitationsReady:
+    """The passages the answer may cite."""
+
+    citations: tuple[Citation, ...]
+    kind = "citations_ready"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stored form."""
+        return {"citations": [citation.to_json() for citation in self.citations]}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the reader should know although the turn goes on."""
+
+    code: str
+    text: str
+    kind = "notice"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stored form."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """All that a turn came to."""
+
+    intent: str
+    mode: Mode
+    answer: str
+    citations: tuple[Citation, ...]
+    sentences: tuple[AnswerSentence, ...]
+    usage: Usage
+    refused: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stored and public form."""
+        return {
+            "intent": self.intent,
+            "mode": self.mode,
+            "answer": self.answer,
+            "citations": [citation.to_json() for citation in self.citations],
+            "sentences": [sentence.to_json() for sentence in self.sentences],
+            "usage": self.usage.to_json(),
+            "refused": self.refused,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished:
+    """The turn is over; `stopped` when the reader stopped it (what was written is kept)."""
+
+    result: TurnResult
+    stopped: bool = False
+    kind = "turn_finished"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stored form."""
+        return {**self.result.to_json(), "stopped": self.stopped}
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailed:
+    """The turn gave no answer."""
+
+    code: str
+    message: str
+    hint: str = ""
+    kind = "turn_failed"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stored form."""
+        return asdict(self)
+
+
+Event = StepStarted | StepFinished | Token | CitationsReady | Notice | TurnFinished | TurnFailed

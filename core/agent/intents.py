@@ -1,0 +1,57 @@
+"""The intents, as one table. Router, edges, timeline, pickers and the CLI are derived from it.
+
+To add an intent: one entry here, and a module in `nodes/` for every step name that is new.
+"""
+
+from dataclasses import dataclass
+
+from core.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What a reader may want, and the steps that do it (module names in `core.agent.nodes`)."""
+
+    name: str
+    title: str
+    description: str
+    way: tuple[str, ...]
+
+
+INTENTS: tuple[Intent, ...] = (
+    Intent(
+        name="chat",
+        title="Answer a question",
+        description="Answer a question about the papers from their passages.",
+        way=("rewrite", "retrieve", "answer", "verify"),
+    ),
+)
+
+DEFAULT_INTENT = "chat"
+
+
+def intent(name: str) -> Intent:
+    """Return the intent of that name.
+
+    Raises:
+        BadInput: there is none.
+    """
+    for entry in INTENTS:
+        if entry.name == name:
+            return entry
+    known = ", ".join(entry.name for entry in INTENTS)
+    raise BadInput(
+        f"There is no intent “{name}”.", hint=f"Choose one of: {known}.", code="UNKNOWN_INTENT"
+    )
+
+
+def step_names() -> tuple[str, ...]:
+    """Return every step of every way once, in the order of first use."""
+    return tuple(dict.fromkeys(step for entry in INTENTS for step in entry.way))
+
+
+def step_after(intent_name: str, step: str | None) -> str | None:
+    """Return the step that follows on the intent's way: its first after None, None at its end."""
+    way = intent(intent_name).way
+    position = 0 if step is None else way.index(step) + 1
+    return way[position] if position < len(way) else None

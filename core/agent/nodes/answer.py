@@ -1,0 +1,161 @@
+"""Answers from the passages found: written by the chat model, or chosen from the papers' sentences.
+
+When the model fails, what it had written is kept, the reason is shown, and the extractive answer
+follows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from core.agent.events import CitationsReady, Notice, Token
+from core.agent.prompts import render
+from core.agent.state import Exchange, StepResult, TurnContext, TurnState
+from core.errors import Cancelled, ModelFailed
+from core.evidence.language import is_chinese
+from core.evidence.numbering import cited, defuse
+from core.evidence.quotes import citation
+from core.evidence.sentences import sentences
+from core.evidence.support import best_quote
+from core.extractive.answer import ExtractiveAnswer, answer
+from core.models.budget import Message, fit
+from core.models.chat import ChatModel, ChatReply
+from core.types import Citation, Hit
+
+TITLE = "Answer"
+RESERVE = 900
+"""Tokens kept for the answer: six sentences and then some, in either language."""
+PER_PASSAGE = 40
+"""Tokens of the fence around a passage."""
+
+
+def run(state: TurnState, context: TurnContext) -> StepResult:
+    """Set `answer`, `citations`, `mode`, `refused` and `usage`."""
+    if context.chat is None or not state["hits"]:
+        return _extract(state, context)
+    return _write(state, context, context.chat)
+
+
+def _extract(state: TurnState, context: TurnContext) -> StepResult:
+    chosen = answer(state["question"], state["hits"], context.embedder)
+    context.emit(CitationsReady(chosen.citations))
+    _stream(chosen.text, context)
+    return StepResult(_extracted(chosen), _detail(chosen))
+
+
+def _write(state: TurnState, context: TurnContext, chat: ChatModel) -> StepResult:
+    messages, offered = prompt(state, context.context_tokens)
+    reply = chat.stream(messages, context.cancelled)
+    reason = None
+    try:
+        for piece in reply:
+            context.emit(Token(piece))
+    except Cancelled:
+        pass  # the reader said stop; what was written by then is kept
+    except ModelFailed as error:
+        reason = error
+    usage = replace(reply.usage, full_text_tokens=state["full_text_tokens"])
+    citations = _citations(reply.text, offered, context)
+    update = {"answer": reply.text, "citations": citations, "mode": "llm", "usage": usage}
+    if reason is not None:
+        update |= _fall_back(state, context, reply, citations, reason)
+    spent = usage.prompt_tokens + usage.completion_tokens
+    detail = f"{chat.name}, {len(offered)} passages in the prompt"
+    return StepResult(update, detail, spent)
+
+
+def _fall_back(
+    state: TurnState,
+    context: TurnContext,
+    reply: ChatReply,
+    citations: Sequence[Citation],
+    reason: ModelFailed,
+) -> dict[str, object]:
+    """Say why the model failed and let the papers answer, after what it had written."""
+    context.emit(Notice(reason.code, f"{reason.message} {reason.hint}".strip()))
+    first = max((item.n for item in citations), default=0) + 1
+    chosen = answer(state["question"], state["hits"], context.embedder, first_number=first)
+    written = reply.text.strip()
+    text = f"\n\n{chosen.text}" if written else chosen.text
+    _stream(text, context)
+    update = _extracted(chosen)
+    if written:
+        update |= {"answer": written + text, "citations": [*citations, *chosen.citations]}
+        update |= {"mode": "llm", "refused": False}
+    return update
+
+
+def prompt(state: TurnState, context_tokens: int) -> tuple[list[Message], list[Hit]]:
+    """Return the messages of a turn within the budget, and the hits they number from 1."""
+    question, hits = state["question"], state["hits"]
+    chosen = fit(
+        system=_system(question, len(hits)),
+        history=_history(state["history"]),
+        selected=state["selected"],
+        passages=[defuse(hit.chunk.text) for hit in hits],
+        question=question,
+        context_tokens=context_tokens,
+        reserve=RESERVE,
+        per_passage=PER_PASSAGE,
+    )
+    offered = list(hits[: len(chosen.passages)])
+    passages = [
+        {"n": n, "title": hit.title, "page": hit.chunk.page, "text": text}
+        for n, (hit, text) in enumerate(zip(offered, chosen.passages, strict=True), 1)
+    ]
+    user = render(
+        "answer_user",
+        passages=passages,
+        selected=chosen.selected,
+        question=chosen.question,
+    )
+    system = Message("system", _system(question, len(offered)))
+    return [system, *chosen.history, Message("user", user)], offered
+
+
+def _system(question: str, passages: int) -> str:
+    numbers = ", ".join(f"[{n}]" for n in range(1, passages + 1))
+    language = "Chinese" if is_chinese(question) else "English"
+    return render("answer_system", numbers=numbers, language=language)
+
+
+def _history(exchanges: Sequence[Exchange]) -> list[Message]:
+    return [
+        message
+        for exchange in exchanges
+        for message in (
+            Message("user", exchange.question),
+            Message("assistant", defuse(exchange.answer)),
+        )
+    ]
+
+
+def _citations(text: str, offered: Sequence[Hit], context: TurnContext) -> list[Citation]:
+    """Return the citations the answer really makes, each quoting what its sentences rest on."""
+    written = sentences(text)
+    made = []
+    for n in sorted(cited(text)):
+        if n <= len(offered):
+            claims = [sentence for sentence in written if n in cited(sentence)]
+            hit = offered[n - 1]
+            made.append(citation(n, hit, best_quote(claims, hit.chunk.text, context.embedder)))
+    return made
+
+
+def _stream(text: str, context: TurnContext) -> None:
+    for piece in sentences(text):
+        context.emit(Token(f"{piece} "))
+
+
+def _extracted(chosen: ExtractiveAnswer) -> dict[str, object]:
+    return {
+        "answer": chosen.text,
+        "citations": list(chosen.citations),
+        "mode": "extractive",
+        "refused": chosen.refused,
+    }
+
+
+def _detail(chosen: ExtractiveAnswer) -> str:
+    if chosen.refused:
+        return "the papers do not answer this"
+    return f"{len(chosen.citations)} sentences chosen from the papers"

@@ -1,0 +1,256 @@
+"""Runs turns in threads of their own, outside any page. Pages and the CLI watch, and may stop them.
+
+A live turn's events are kept in memory and stored as they come, so a page can attach late, reload,
+or come back after a restart. When the database is away the turn goes on and says what is not kept.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, cast
+from uuid import UUID
+
+from langchain_core.runnables import RunnableConfig
+from sqlalchemy.exc import SQLAlchemyError
+
+from core.agent.events import (
+    Event,
+    Notice,
+    StepFinished,
+    Token,
+    TurnFailed,
+    TurnFinished,
+    TurnResult,
+)
+from core.agent.graph import Graph
+from core.agent.state import Exchange, TurnContext, TurnRequest, TurnState, initial_state
+from core.db.conversations import ConversationStore, StoredEvent, TurnRow
+from core.errors import DatabaseDown, LecternError, NotFound
+
+log = logging.getLogger(__name__)
+
+WORKERS = 4
+HISTORY_TURNS = 6
+FLUSH_SECONDS = 0.1
+"""Tokens are gathered this long before they are stored, so that a fast model is not slowed."""
+
+
+@dataclass
+class _LiveTurn:
+    """A turn of this process: its events so far, and a bell for those who wait."""
+
+    user_id: UUID
+    row: TurnRow
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    bell: threading.Condition = field(default_factory=threading.Condition)
+    events: list[StoredEvent] = field(default_factory=list)
+    stored: int = 0
+    over: bool = False
+
+
+class Runner:
+    """Starts, watches and stops turns."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        conversations: ConversationStore,
+        context: Callable[[Callable[[Event], None], threading.Event], TurnContext],
+        full_text_tokens: Callable[[TurnRequest], int],
+    ) -> None:
+        self._graph = graph
+        self._conversations = conversations
+        self._context = context
+        self._full_text_tokens = full_text_tokens
+        self._live: dict[UUID, _LiveTurn] = {}
+        self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="turn")
+        self._number, self._claim = conversations.claim_runner()
+        conversations.stop_orphans()
+
+    def start(self, request: TurnRequest) -> TurnRow:
+        """Begin a turn and return its row at once.
+
+        Raises:
+            NotFound: the user has no such conversation.
+            DatabaseDown: nothing can be stored.
+        """
+        row = self._conversations.begin_turn(
+            request.user_id,
+            request.conversation_id,
+            request.question,
+            runner=self._number,
+            scope=request.paper_ids,
+            selected=request.selected,
+        )
+        turn = _LiveTurn(request.user_id, row)
+        with self._lock:
+            self._live[row.id] = turn
+        self._pool.submit(self._run, turn, request)
+        return row
+
+    def cancel(self, user_id: UUID, turn_id: UUID) -> None:
+        """Ask a turn to stop; what it has written is kept. No effect on one that is over.
+
+        Raises:
+            NotFound: the user has no such turn.
+        """
+        turn = self._live.get(turn_id)
+        if turn is None:
+            self._conversations.turn(user_id, turn_id)
+            return
+        if turn.user_id != user_id:
+            raise NotFound("There is no such turn.")
+        turn.cancelled.set()
+
+    def events(self, user_id: UUID, turn_id: UUID, after: int = 0) -> list[StoredEvent]:
+        """Return the events above `after` that there are by now, without waiting.
+
+        Raises:
+            NotFound: the user has no such turn.
+        """
+        turn = self._live.get(turn_id)
+        if turn is None:
+            return self._conversations.events(user_id, turn_id, after)
+        if turn.user_id != user_id:
+            raise NotFound("There is no such turn.")
+        with turn.bell:
+            return turn.events[after:]
+
+    def is_live(self, turn_id: UUID) -> bool:
+        """Whether the turn is running in this process."""
+        turn = self._live.get(turn_id)
+        return turn is not None and not turn.over
+
+    def follow(self, user_id: UUID, turn_id: UUID) -> Iterator[StoredEvent]:
+        """Yield a turn's events from its first to its last, waiting for those to come."""
+        turn = self._live.get(turn_id)
+        if turn is None or turn.user_id != user_id:
+            yield from self.events(user_id, turn_id)
+            return
+        seen = 0
+        while True:
+            with turn.bell:
+                turn.bell.wait_for(lambda: len(turn.events) > seen or turn.over)  # noqa: B023
+                fresh, over = turn.events[seen:], turn.over
+            yield from fresh
+            seen += len(fresh)
+            if over and not fresh:
+                return
+
+    def close(self) -> None:
+        """Stop all turns and wait for them."""
+        with self._lock:
+            for turn in self._live.values():
+                turn.cancelled.set()
+        self._pool.shutdown(wait=True)
+        self._claim.close()
+
+    def _run(self, turn: _LiveTurn, request: TurnRequest) -> None:
+        storer = threading.Thread(target=self._store_events, args=(turn,), daemon=True)
+        storer.start()
+
+        def emit(event: Event) -> None:
+            _append(turn, event)
+
+        try:
+            state = self._invoke(turn, request, emit)
+            ending = _ending(state, turn.cancelled.is_set())
+        except LecternError as error:
+            ending = TurnFailed(error.code, error.message, error.hint)
+        except Exception:
+            log.exception("a turn broke")
+            ending = TurnFailed(
+                "INTERNAL_ERROR",
+                "Lectern made a mistake answering this.",
+                "Ask again; the details are in the log.",
+            )
+        try:
+            self._conversations.end_turn(turn.row.id, **_columns(ending, turn))
+        except (SQLAlchemyError, DatabaseDown):
+            log.warning("a finished turn could not be stored", exc_info=True)
+            emit(Notice("not_saved", "The database is away: this answer is not being kept."))
+        emit(ending)
+        with turn.bell:
+            turn.over = True
+            turn.bell.notify_all()
+        storer.join()
+        if turn.stored == len(turn.events):
+            with self._lock:
+                self._live.pop(turn.row.id, None)
+
+    def _invoke(
+        self, turn: _LiveTurn, request: TurnRequest, emit: Callable[[Event], None]
+    ) -> TurnState:
+        history = self._history(turn)
+        state = initial_state(request, history, self._full_text_tokens(request))
+        config = RunnableConfig(configurable={"thread_id": str(turn.row.conversation_id)})
+        context = self._context(emit, turn.cancelled)
+        return cast(TurnState, self._graph.invoke(state, config, context=context))
+
+    def _history(self, turn: _LiveTurn) -> list[Exchange]:
+        if turn.row.position == 1:
+            return []
+        turns = self._conversations.turns(turn.user_id, turn.row.conversation_id)
+        done = [row for row in turns if row.position < turn.row.position and row.answer]
+        return [Exchange(row.question, row.answer) for row in done[-HISTORY_TURNS:]]
+
+    def _store_events(self, turn: _LiveTurn) -> None:
+        while True:
+            with turn.bell:
+                turn.bell.wait_for(lambda: len(turn.events) > turn.stored or turn.over)
+                fresh, over = turn.events[turn.stored :], turn.over
+            if fresh:
+                try:
+                    self._conversations.add_events(turn.row.id, fresh)
+                except (SQLAlchemyError, DatabaseDown):
+                    log.warning("events of a turn could not be stored", exc_info=True)
+                    return
+                turn.stored += len(fresh)
+            elif over:
+                return
+            _pause(turn)
+
+
+def _pause(turn: _LiveTurn) -> None:
+    with turn.bell:
+        turn.bell.wait_for(lambda: turn.over, FLUSH_SECONDS)
+
+
+def _append(turn: _LiveTurn, event: Event) -> None:
+    with turn.bell:
+        turn.events.append(StoredEvent(len(turn.events) + 1, event.kind, event.to_json()))
+        turn.bell.notify_all()
+
+
+def _ending(state: TurnState, stopped: bool) -> TurnFinished | TurnFailed:
+    if state["error"] is not None:
+        return TurnFailed(**state["error"])
+    result = TurnResult(
+        intent=state["intent"],
+        mode=state["mode"],
+        answer=state["answer"],
+        citations=tuple(state["citations"]),
+        sentences=tuple(state["sentences"]),
+        usage=state["usage"],
+        refused=state["refused"],
+    )
+    return TurnFinished(result, stopped)
+
+
+def _columns(ending: TurnFinished | TurnFailed, turn: _LiveTurn) -> dict[str, Any]:
+    """Return what the turn's row keeps. A failed turn keeps what had been written by then."""
+    shared = {"steps": _data(turn, StepFinished.kind), "notices": _data(turn, Notice.kind)}
+    if isinstance(ending, TurnFailed):
+        written = "".join(data["text"] for data in _data(turn, Token.kind))
+        return {"state": "failed", "error": ending.to_json(), "answer": written, **shared}
+    result = ending.result.to_json()
+    kept = ("intent", "mode", "answer", "citations", "sentences", "usage")
+    state = "stopped" if ending.stopped else "finished"
+    return {"state": state, **shared, **{key: result[key] for key in kept}}
+
+
+def _data(turn: _LiveTurn, kind: str) -> list[dict[str, Any]]:
+    return [event.data for event in turn.events if event.kind == kind]

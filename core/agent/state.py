@@ -1,0 +1,107 @@
+"""What a turn carries through the graph, and what its steps may use.
+
+State is data and is checkpointed; `TurnContext` holds the live parts and never is.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypedDict
+from uuid import UUID
+
+from core.agent.events import Event
+from core.models.chat import ChatModel
+from core.models.embed import Embedder
+from core.retrieval.search import Searcher
+from core.types import AnswerSentence, Citation, Hit, Mode, Scope, Usage
+
+
+class Exchange(NamedTuple):
+    """An earlier question of the conversation with its answer."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """What a reader asks. `paper_ids` None: the whole library. `intent` empty: the router chooses.
+
+    `selected` is a passage the reader marked; it leads the retrieval query.
+    """
+
+    user_id: UUID
+    question: str
+    paper_ids: tuple[UUID, ...] | None = None
+    conversation_id: UUID | None = None
+    selected: str = ""
+    intent: str = ""
+
+
+class TurnState(TypedDict):
+    """A turn on its way through the graph. Every key is set anew for every turn."""
+
+    question: str
+    selected: str
+    scope: Scope
+    forced_intent: str
+    history: list[Exchange]
+    full_text_tokens: int
+    intent: str
+    query: str
+    hits: list[Hit]
+    mode: Mode
+    answer: str
+    citations: list[Citation]
+    sentences: list[AnswerSentence]
+    usage: Usage
+    refused: bool
+    error: dict[str, str] | None
+
+
+def initial_state(
+    request: TurnRequest, history: list[Exchange], full_text_tokens: int
+) -> TurnState:
+    """Return the state a turn begins with: nothing of an earlier turn survives in it."""
+    return TurnState(
+        question=request.question,
+        selected=request.selected,
+        scope=Scope(request.user_id, request.paper_ids),
+        forced_intent=request.intent,
+        history=history,
+        full_text_tokens=full_text_tokens,
+        intent="",
+        query="",
+        hits=[],
+        mode="extractive",
+        answer="",
+        citations=[],
+        sentences=[],
+        usage=Usage(full_text_tokens=full_text_tokens),
+        refused=False,
+        error=None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TurnContext:
+    """The live parts a step may use, the way to report, and whether the reader said stop."""
+
+    searcher: Searcher
+    embedder: Embedder
+    chat: ChatModel | None
+    context_tokens: int
+    emit: Callable[[Event], None]
+    cancelled: threading.Event
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What a step changes in the state, and one line for the timeline."""
+
+    update: dict[str, Any]
+    detail: str = ""
+    tokens: int = 0
+
+
+Step = Callable[[TurnState, TurnContext], StepResult]

@@ -1,0 +1,48 @@
+"""The benches by name, as `python -m core bench NAME` runs them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from core.bench import answer, retrieval, tokens
+from core.errors import BadInput
+
+_SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+LONG_PAPER = "pdf_papers/wellawatte_explanations.pdf"
+"""41 pages, the paper of `bench ingest`; the others measure on it too."""
+
+
+def run(name: str, data: Path | None) -> dict[str, Any]:
+    """Run one bench and return its figures; `data` is a PDF, or a folder of the shared material.
+
+    Raises:
+        BadInput: the material is not there.
+    """
+    return BENCHES[name](data)
+
+
+def _answer(data: Path | None) -> dict[str, Any]:
+    return answer.run(_paper(data))
+
+
+def _tokens(data: Path | None) -> dict[str, Any]:
+    labelled = _SHARED / "qa_qasper"
+    return tokens.run(_paper(data), labelled if labelled.is_dir() else None)
+
+
+def _retrieval(data: Path | None) -> dict[str, Any]:
+    return retrieval.run()
+
+
+BENCHES: dict[str, Callable[[Path | None], dict[str, Any]]] = {
+    "retrieval": _retrieval,
+    "answer": _answer,
+    "tokens": _tokens,
+}
+
+
+def _paper(data: Path | None) -> Path:
+    path = data or _SHARED / LONG_PAPER
+    if not path.is_file():
+        raise BadInput(f"There is no paper at {path.name}.", hint="Name a PDF with --data.")
+    return path

@@ -1,0 +1,332 @@
+"""The command line. With `--json`, one JSON document on one line on stdout; all else on stderr.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage.
+"""
+
+import argparse
+import json
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from core.agent.events import Notice, StepFinished, Token, TurnFailed, TurnFinished
+from core.agent.intents import INTENTS
+from core.agent.state import TurnRequest
+from core.errors import BadInput, LecternError
+from core.ingest.pipeline import Progress
+from core.types import LOCAL_USER, Hit, PaperRow, Scope
+from core.workbench import Workbench, open_workbench
+
+Handler = Callable[[Workbench, argparse.Namespace], Any]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit code."""
+    options = _parser().parse_args(arguments)
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        with open_workbench(options.data_dir) as workbench:
+            result = options.run(workbench, options)
+    except LecternError as error:
+        return _fail(error)
+    except ValidationError as error:
+        where = ", ".join(str(item["loc"][0]) for item in error.errors())
+        return _fail(BadInput(f"A setting cannot be used: {where}.", hint="See README, Settings."))
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 1
+    if options.json:
+        print(json.dumps(result, ensure_ascii=False, default=str))
+    else:
+        options.show(result)
+    return 1 if _all_failed(result) else 0
+
+
+def _fail(error: LecternError) -> int:
+    print(f"{error.message} {error.hint}".strip(), file=sys.stderr)
+    return 1
+
+
+def _all_failed(result: Any) -> bool:
+    """Whether a list of outcomes holds nothing but errors (an empty list is no failure)."""
+    return bool(result) and isinstance(result, list) and all("error" in row for row in result)
+
+
+# --- papers -----------------------------------------------------------------------------------
+
+
+def _ingest(workbench: Workbench, options: argparse.Namespace) -> list[dict[str, Any]]:
+    rows = [_ingest_one(workbench, path, options.password) for path in options.files]
+    if not options.no_wait:
+        workbench.backfill.fill()
+    return rows
+
+
+def _ingest_one(workbench: Workbench, path: Path, password: str) -> dict[str, Any]:
+    try:
+        done = workbench.ingestor.ingest(
+            LOCAL_USER,
+            path.name,
+            _read_file(path),
+            password=password,
+            on_progress=lambda at: _progress(path.name, at),
+        )
+    except LecternError as error:
+        return {"file": str(path), "error": error.to_json()}
+    return {
+        "file": str(path),
+        "paper_id": str(done.paper_id),
+        "title": done.meta.title,
+        "authors": list(done.meta.authors),
+        "year": done.meta.year,
+        "language": done.meta.language,
+        "pages": done.pages,
+        "chunks": done.chunks,
+        "duplicate": done.duplicate,
+        "seconds": round(done.seconds, 3),
+    }
+
+
+def _progress(name: str, at: Progress) -> None:
+    if at.done == at.total:
+        print(f"{name}: {at.stage} {at.done}/{at.total}", file=sys.stderr)
+
+
+def _read_file(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput(
+            f"{path} cannot be read: {error.strerror}.",
+            hint="Check the path and its permissions.",
+            code="FILE_NOT_FOUND",
+        ) from error
+
+
+def _show_ingested(rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        if "error" in row:
+            print(f"✗ {row['file']}: {row['error']['message']} {row['error']['hint']}".rstrip())
+        else:
+            state = "already there" if row["duplicate"] else f"{row['seconds']:.1f} s"
+            print(f"✓ {row['title'] or row['file']}  [{row['paper_id']}]")
+            print(f"  {row['pages']} pages, {row['chunks']} chunks, {state}")
+
+
+def _papers(workbench: Workbench, options: argparse.Namespace) -> list[dict[str, Any]]:
+    return [_paper_json(row) for row in workbench.papers.papers(LOCAL_USER)]
+
+
+def _paper_json(row: PaperRow) -> dict[str, Any]:
+    return {
+        "paper_id": str(row.paper_id),
+        "title": row.meta.title,
+        "authors": list(row.meta.authors),
+        "year": row.meta.year,
+        "pages": row.pages,
+        "chunks": row.chunks,
+        "read_by": row.read_by,
+        "added_at": row.added_at,
+    }
+
+
+def _show_papers(rows: list[dict[str, Any]]) -> None:
+    if not rows:
+        print("No papers yet. Add one: python -m core ingest paper.pdf")
+    for row in rows:
+        print(f"{row['paper_id']}  {row['title']} ({row['year'] or 'no year'}, {row['pages']} p.)")
+
+
+def _remove(workbench: Workbench, options: argparse.Namespace) -> dict[str, Any]:
+    paper = workbench.papers.resolve(LOCAL_USER, options.paper)
+    title = workbench.papers.paper(LOCAL_USER, paper).meta.title
+    workbench.papers.remove(LOCAL_USER, paper)
+    return {"paper_id": str(paper), "title": title, "removed": True}
+
+
+# --- asking -----------------------------------------------------------------------------------
+
+
+def _scope(workbench: Workbench, names: Sequence[str]) -> tuple[UUID, ...] | None:
+    """Return the papers named; a file that is not in the library yet is added first."""
+    if not names:
+        return None
+    return tuple(_paper_or_file(workbench, name) for name in names)
+
+
+def _paper_or_file(workbench: Workbench, name: str) -> UUID:
+    path = Path(name)
+    if path.is_file():
+        return workbench.ingestor.ingest(LOCAL_USER, path.name, path.read_bytes()).paper_id
+    return workbench.papers.resolve(LOCAL_USER, name)
+
+
+def _ask(workbench: Workbench, options: argparse.Namespace) -> dict[str, Any]:
+    request = TurnRequest(
+        user_id=LOCAL_USER,
+        question=options.question,
+        paper_ids=_scope(workbench, options.paper),
+        conversation_id=options.conversation,
+        selected=options.selected,
+        intent=options.intent,
+    )
+    turn = workbench.runner.start(request)
+    try:
+        return _watch(workbench, turn.id, turn.conversation_id, quiet=options.json)
+    except KeyboardInterrupt:
+        workbench.runner.cancel(LOCAL_USER, turn.id)
+        raise
+
+
+def _watch(
+    workbench: Workbench, turn_id: UUID, conversation_id: UUID, *, quiet: bool
+) -> dict[str, Any]:
+    """Follow a turn to its end, showing it as it comes, and return its public form."""
+    steps: list[dict[str, Any]] = []
+    notices: list[dict[str, Any]] = []
+    for event in workbench.runner.follow(LOCAL_USER, turn_id):
+        if event.kind == StepFinished.kind:
+            keys = ("node", "title", "seconds", "detail")
+            steps.append({key: event.data[key] for key in keys})
+        elif event.kind == Notice.kind:
+            notices.append(event.data)
+            print(event.data["text"], file=sys.stderr)
+        elif event.kind == Token.kind and not quiet:
+            print(event.data["text"], end="", flush=True)
+        elif event.kind == TurnFailed.kind:
+            raise LecternError(
+                event.data["message"], hint=event.data["hint"], code=event.data["code"]
+            )
+        elif event.kind == TurnFinished.kind:
+            shared = {"conversation_id": str(conversation_id), "notices": notices}
+            return {**event.data, "steps": steps, **shared}
+    raise LecternError("The turn ended without a word.", hint="Ask again.")
+
+
+def _show_answer(answer: dict[str, Any]) -> None:
+    print("\n")
+    for sentence in answer["sentences"]:
+        if sentence["verdict"] not in (None, "supported"):
+            print(f"{sentence['verdict']}: {sentence['text']} ({sentence['reason']})")
+    for citation in answer["citations"]:
+        print(
+            f"[{citation['n']}] {citation['title']}, p. {citation['page']}: “{citation['quote']}”"
+        )
+
+
+def _search(workbench: Workbench, options: argparse.Namespace) -> list[dict[str, Any]]:
+    scope = Scope(LOCAL_USER, _scope(workbench, options.paper))
+    found = workbench.searcher.search(options.query, scope, options.k)
+    for notice in found.notices:
+        print(notice, file=sys.stderr)
+    return [_hit_json(rank, hit) for rank, hit in enumerate(found.hits, 1)]
+
+
+def _hit_json(rank: int, hit: Hit) -> dict[str, Any]:
+    return {
+        "rank": rank,
+        "paper_id": str(hit.chunk.paper_id),
+        "title": hit.title,
+        "page": hit.chunk.page,
+        "section": hit.chunk.section,
+        "text": hit.chunk.text,
+        "scores": hit.scores.to_json(),
+    }
+
+
+def _show_hits(rows: list[dict[str, Any]]) -> None:
+    if not rows:
+        print("Nothing found. Is the paper added? See: python -m core papers")
+    for row in rows:
+        print(f"{row['rank']}. {row['title']}, p. {row['page']}  {row['section']}")
+        print(f"   {' '.join(row['text'].split())[:300]}")
+
+
+# --- state, evals, benches --------------------------------------------------------------------
+
+
+def _doctor(workbench: Workbench, options: argparse.Namespace) -> list[dict[str, str]]:
+    from core.doctor import examine
+
+    return examine(workbench)
+
+
+def _show_doctor(rows: list[dict[str, str]]) -> None:
+    marks = {"on": "✓", "off": "–", "broken": "✗"}
+    for row in rows:
+        print(f"{marks[row['state']]} {row['part']}: {row['why']} {row['hint']}".rstrip())
+
+
+def _eval(workbench: Workbench, options: argparse.Namespace) -> dict[str, Any]:
+    from core.evals.registry import run
+
+    return run(options.name, workbench.settings, options.data, options.papers)
+
+
+def _bench(workbench: Workbench, options: argparse.Namespace) -> dict[str, Any]:
+    from core.bench.registry import run
+
+    return run(options.name, options.data)
+
+
+def _show_json(result: Any) -> None:
+    print(json.dumps(result, ensure_ascii=False, indent=2, default=str))
+
+
+# --- the grammar ------------------------------------------------------------------------------
+
+
+def _parser() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    common.add_argument("--data-dir", type=Path, help="where Lectern keeps its data")
+    parser = argparse.ArgumentParser(prog="python -m core", description="Lectern's command line.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(
+        name: str, run: Handler, show: Callable[[Any], None], about: str
+    ) -> argparse.ArgumentParser:
+        entry = commands.add_parser(name, parents=[common], help=about, description=about)
+        entry.set_defaults(run=run, show=show)
+        return entry
+
+    entry = command("ingest", _ingest, _show_ingested, "Add PDF files.")
+    entry.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    entry.add_argument("--password", default="", help="for encrypted files")
+    entry.add_argument(
+        "--no-wait", action="store_true", help="leave the second dense path for later"
+    )
+    entry = command("ask", _ask, _show_answer, "Ask a question.")
+    entry.add_argument("question")
+    entry.add_argument("--paper", action="append", default=[], metavar="ID_OR_FILE")
+    entry.add_argument("--intent", default="", choices=[item.name for item in INTENTS])
+    entry.add_argument("--selected", default="", help="a passage the question is about")
+    entry.add_argument("--conversation", type=UUID, help="go on with this conversation")
+    entry = command("search", _search, _show_hits, "Find passages.")
+    entry.add_argument("query")
+    entry.add_argument("--paper", action="append", default=[], metavar="ID_OR_FILE")
+    entry.add_argument("-k", type=_positive, default=5, help="how many (default 5)")
+    command("papers", _papers, _show_papers, "List the library.")
+    entry = command("remove", _remove, _show_json, "Remove a paper.")
+    entry.add_argument("paper", metavar="ID")
+    command("doctor", _doctor, _show_doctor, "Say which parts work.")
+    entry = command("eval", _eval, _show_json, "Measure quality.")
+    entry.add_argument("name", choices=["retrieval", "qa"])
+    entry.add_argument("--data", type=Path, help="the labelled set")
+    entry.add_argument("--papers", type=Path, help="folder the set's files are in")
+    entry = command("bench", _bench, _show_json, "Measure speed.")
+    entry.add_argument("name", choices=["ingest", "retrieval", "answer", "tokens"])
+    entry.add_argument("--data", type=Path, help="the material measured on")
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number

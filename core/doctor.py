@@ -1,0 +1,135 @@
+"""Which parts of this Lectern work, which are off, which are broken, and what to do about it."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from sqlalchemy import text
+
+from core.errors import LecternError
+from core.models.embed import missing_embedders
+from core.workbench import Workbench
+
+_GIGABYTE = 1_000_000_000
+_LITTLE_SPACE = 2 * _GIGABYTE
+
+
+class Part(NamedTuple):
+    """One part: `state` is on, off (not set up, and fine so) or broken."""
+
+    part: str
+    state: str
+    why: str
+    hint: str = ""
+
+
+def examine(workbench: Workbench) -> list[dict[str, str]]:
+    """Look at every part in turn; one that is broken never hides the others."""
+    return [part._asdict() for check in _CHECKS for part in _run(check, workbench)]
+
+
+def _run(check: "Check", workbench: Workbench) -> Iterator[Part]:
+    try:
+        yield from check(workbench)
+    except LecternError as error:
+        name = check.__name__.strip("_").replace("_", " ")
+        yield Part(name, "broken", error.message, error.hint)
+
+
+def _data_folder(workbench: Workbench) -> Iterator[Part]:
+    folder = workbench.settings.data_dir
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    free = shutil.disk_usage(existing).free
+    if free < _LITTLE_SPACE:
+        hint = "Free some space, or set LECTERN_DATA_DIR to a folder on another disk."
+        yield Part("data folder", "broken", f"only {free / _GIGABYTE:.1f} GB free", hint)
+    else:
+        yield Part("data folder", "on", f"{folder}, {free / _GIGABYTE:.0f} GB free")
+
+
+def _database(workbench: Workbench) -> Iterator[Part]:
+    kind = "your own (DATABASE_URL)" if workbench.settings.database_url else "embedded"
+    with workbench.engine.connect() as connection:
+        server = connection.scalar(text("SHOW server_version"))
+        vector = connection.scalar(
+            text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+        )
+        collation = connection.execute(
+            text(
+                "SELECT datcollversion, pg_database_collation_actual_version(oid) "
+                "FROM pg_database WHERE datname = current_database()"
+            )
+        ).one()
+    yield Part("database", "on", f"PostgreSQL {server}, {kind}")
+    yield Part("pgvector", "on", f"version {vector}")
+    recorded, actual = collation
+    if recorded is not None and recorded != actual:
+        yield Part(
+            "collation",
+            "broken",
+            f"the database was made with collation version {recorded}, the server has {actual}",
+            "Reindex the database, then ALTER DATABASE … REFRESH COLLATION VERSION.",
+        )
+
+
+def _library_index(workbench: Workbench) -> Iterator[Part]:
+    status = workbench.library_index.status()
+    if status.problem:
+        hint = "Answers still come, from exact search in Postgres."
+        yield Part("library index", "broken", status.problem, hint)
+    elif status.url:
+        yield Part("library index", "on", f"Chroma server at {status.url}, {status.rows} rows")
+    elif status.owner:
+        yield Part("library index", "on", f"Chroma in the data folder, {status.rows} rows")
+    else:
+        why = "another Lectern has Chroma open: this one searches Postgres exactly"
+        yield Part("library index", "on", why)
+
+
+def _embeddings(workbench: Workbench) -> Iterator[Part]:
+    names = workbench.settings.embedding_model_names
+    missing = missing_embedders(names)
+    for name in names:
+        if name in missing:
+            hint = "Install all of requirements.txt, or take it out of EMBEDDING_MODELS."
+            yield Part(f"embeddings {name}", "off", missing[name], hint)
+        else:
+            yield Part(f"embeddings {name}", "on", "installed")
+
+
+def _chat_model(workbench: Workbench) -> Iterator[Part]:
+    if workbench.chat is None:
+        yield Part(
+            "chat model",
+            "off",
+            "answers are chosen from the papers' own sentences",
+            "Set DEEPSEEK_API_KEY, OPENAI_API_KEY, or LLM_BASE_URL with LLM_MODEL.",
+        )
+        return
+    workbench.chat.check()
+    yield Part("chat model", "on", f"{workbench.chat.name} at {workbench.chat.endpoint.url}")
+
+
+def _reranker(workbench: Workbench) -> Iterator[Part]:
+    if workbench.reranker is None:
+        yield Part("reranker", "off", "passages keep the fused order", "Set COHERE_API_KEY.")
+        return
+    workbench.reranker.check()
+    yield Part("reranker", "on", workbench.settings.cohere_rerank_model)
+
+
+def _reading(workbench: Workbench) -> Iterator[Part]:
+    workbench.worker.warm()
+    yield Part("reading", "on", "the worker process answers")
+
+
+Check = Callable[[Workbench], Iterator[Part]]
+_CHECKS: tuple[Check, ...] = (
+    _data_folder,
+    _database,
+    _library_index,
+    _embeddings,
+    _chat_model,
+    _reranker,
+    _reading,
+)

@@ -1,0 +1,105 @@
+"""The evals by name, as `python -m core eval NAME` runs them. Nothing touches the user's library."""
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from core.agent.events import TurnFailed, TurnFinished
+from core.agent.state import TurnRequest
+from core.config import Settings
+from core.errors import BadInput, LecternError
+from core.evals import qa, retrieval
+from core.evals.sets import shared_sets
+from core.models.embed import load_embedders
+from core.types import LOCAL_USER, Citation, Hit, Scope
+from core.workbench import Workbench
+
+_ROOT = Path(__file__).resolve().parents[2]
+OWN_SETS = _ROOT / "data" / "evals"
+SHARED_SETS = _ROOT.parent / "shared" / "data"
+
+
+def run(name: str, settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    """Run one eval and return its figures.
+
+    Args:
+        name: one of EVALS.
+        settings: models and keys to measure with.
+        data: the labelled set; each eval has its own default.
+        papers: the folder that the set's files are in.
+
+    Raises:
+        BadInput: the set is not there or malformed.
+    """
+    return EVALS[name](settings, data, papers)
+
+
+def _retrieval(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    embedders = load_embedders(settings.embedding_model_names)
+    if data is not None:
+        return retrieval.run(data, embedders)
+    return {item.name: retrieval.run_set(item, embedders) for item in shared_sets(_shared_sets())}
+
+
+def _qa(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    questions = data or OWN_SETS / "qa_report.jsonl"
+    with _scratch(settings) as bench:
+        return qa.run(
+            questions,
+            papers or _shared_sets(),
+            ingest=lambda path: _add(bench, path),
+            search=lambda question, paper, k: _search(bench, question, paper, k),
+            ask=lambda question, paper: _ask(bench, question, paper),
+        )
+
+
+EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]] = {
+    "retrieval": _retrieval,
+    "qa": _qa,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    citations: tuple[Citation, ...]
+    refused: bool
+
+
+def _add(bench: Workbench, path: Path) -> UUID:
+    paper = bench.ingestor.ingest(LOCAL_USER, path.name, path.read_bytes()).paper_id
+    bench.backfill.fill()
+    return paper
+
+
+def _search(bench: Workbench, question: str, paper: UUID, k: int) -> Sequence[Hit]:
+    return bench.searcher.search(question, Scope(LOCAL_USER, (paper,)), k).hits
+
+
+def _ask(bench: Workbench, question: str, paper: UUID) -> _Answer:
+    turn = bench.runner.start(TurnRequest(LOCAL_USER, question, paper_ids=(paper,)))
+    for event in bench.runner.follow(LOCAL_USER, turn.id):
+        if event.kind == TurnFailed.kind:
+            raise LecternError(event.data["message"], code=event.data["code"])
+        if event.kind == TurnFinished.kind:
+            cited = tuple(Citation.from_json(item) for item in event.data["citations"])
+            return _Answer(cited, event.data["refused"])
+    raise LecternError("A turn ended without a word.")
+
+
+@contextmanager
+def _scratch(settings: Settings) -> Iterator[Workbench]:
+    """Yield a workbench with the user's models and keys, in a library that is thrown away."""
+    with tempfile.TemporaryDirectory(prefix="lectern-eval-") as folder:
+        own = {"data_dir": Path(folder) / "data", "database_url": "", "chroma_url": ""}
+        with Workbench(settings.model_copy(update=own)) as bench:
+            yield bench
+
+
+def _shared_sets() -> Path:
+    if not SHARED_SETS.is_dir():
+        raise BadInput("No labelled set is named.", hint="Name one with --data (and --papers).")
+    return SHARED_SETS

@@ -1,0 +1,273 @@
+"""The composition root: builds Lectern's parts from settings, each when it is first needed.
+
+The UI keeps one for the life of the server, the CLI makes one a command, a test makes one in a
+temporary folder. Nothing outside this file knows how the parts are put together.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+
+from psycopg_pool import ConnectionPool
+from sqlalchemy import Engine
+
+from core.agent.events import Event
+from core.agent.state import TurnContext, TurnRequest
+from core.config import Settings
+from core.db.conversations import ConversationStore
+from core.db.embedded import EmbeddedPostgres
+from core.db.engine import database_urls, make_engine
+from core.db.migrate import upgrade
+from core.db.papers import PaperStore
+from core.errors import LecternError, Unavailable
+from core.ingest.backfill import Backfill
+from core.ingest.pipeline import Ingestor
+from core.ingest.worker import Worker
+from core.models.budget import estimate_tokens_of
+from core.models.chat import ChatModel, chat_model
+from core.models.embed import Embedder, load_embedders
+from core.models.rerank import Reranker, reranker
+from core.retrieval.library import LibraryIndex
+from core.retrieval.search import Searcher
+from core.retrieval.tokenize import tokenize
+
+if TYPE_CHECKING:
+    from core.agent.graph import Graph
+    from core.agent.runner import Runner
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class lazy(Generic[T]):
+    """A part built at first use, once, however many threads ask for it at the same time."""
+
+    def __init__(self, build: Callable[[Any], T]) -> None:
+        self._build = build
+        self.__doc__ = build.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: "Workbench", owner: type) -> T: ...
+    def __get__(self, instance: "Workbench | None", owner: type) -> Any:
+        if instance is None:
+            return self
+        with instance._building:
+            if instance._closed:
+                raise Unavailable("Lectern is shutting down.")
+            if self._name not in instance._parts:
+                instance._parts[self._name] = self._build(instance)
+            return instance._parts[self._name]
+
+
+class Workbench:
+    """Lectern's parts, wired."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._building = threading.RLock()
+        self._parts: dict[str, Any] = {}
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @lazy
+    def server(self) -> EmbeddedPostgres | None:
+        """The embedded server, or None when `DATABASE_URL` names another."""
+        if self.settings.database_url:
+            return None
+        return EmbeddedPostgres(self.settings.data_dir / "postgres")
+
+    @lazy
+    def database_url(self) -> str:
+        """The address of Postgres; starts the embedded server when there is no other.
+
+        Raises:
+            DatabaseDown: it cannot be started.
+        """
+        return self.server.start() if self.server else self.settings.database_url
+
+    @lazy
+    def engine(self) -> Engine:
+        """The connection pool, on a database brought up to date."""
+        engine = make_engine(self.database_url)
+        upgrade(engine)
+        return engine
+
+    @lazy
+    def papers(self) -> PaperStore:
+        """Papers, their files, chunks and vectors, and who has them."""
+        return PaperStore(self.engine)
+
+    @lazy
+    def conversations(self) -> ConversationStore:
+        """Conversations and their turns."""
+        return ConversationStore(self.engine)
+
+    @lazy
+    def embedders(self) -> list[Embedder]:
+        """The dense paths that can be had, first one first.
+
+        Raises:
+            Unavailable: none of those named can be used here.
+        """
+        found = load_embedders(self.settings.embedding_model_names)
+        if not found:
+            raise Unavailable(
+                "None of the models in EMBEDDING_MODELS can be used here.",
+                hint="Leave EMBEDDING_MODELS unset, or install the packages they need.",
+            )
+        return found
+
+    @lazy
+    def chat(self) -> ChatModel | None:
+        """The chat model, or None: then answers are chosen from the papers' own sentences."""
+        return chat_model(self.settings)
+
+    @lazy
+    def reranker(self) -> Reranker | None:
+        """Cohere's reranker when there is a key."""
+        return reranker(self.settings)
+
+    @lazy
+    def library_index(self) -> LibraryIndex:
+        """The index over a user's whole library."""
+        return LibraryIndex(self.papers, self.settings.data_dir, self.settings.chroma_url)
+
+    @lazy
+    def searcher(self) -> Searcher:
+        """The one door of retrieval."""
+        return Searcher(self.papers, self.embedders, self.library_index, self.reranker)
+
+    @lazy
+    def worker(self) -> Worker:
+        """The process that reads files and draws pages."""
+        return Worker()
+
+    @lazy
+    def ingestor(self) -> Ingestor:
+        """From a file's bytes to a searchable paper."""
+        return Ingestor(self.papers, self.worker, self.embedders, tokenize)
+
+    @lazy
+    def backfill(self) -> Backfill:
+        """Fills in the vectors of the further dense paths, in the background."""
+        return Backfill(self.engine, self.papers, self.embedders)
+
+    @lazy
+    def checkpoint_pool(self) -> ConnectionPool[Any]:
+        """Connections of LangGraph's checkpointer."""
+        address = database_urls(self.database_url).psycopg
+        options = {"autocommit": True, "prepare_threshold": 0}
+        return ConnectionPool(address, min_size=0, max_size=8, open=True, kwargs=options)
+
+    @lazy
+    def graph(self) -> "Graph":
+        """The agent, with its steps checkpointed in Postgres."""
+        # LangGraph takes a second to import: a command that asks nothing need not wait for it.
+        from langgraph.checkpoint.postgres import PostgresSaver
+        from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+        from core.agent.graph import build_graph
+
+        serializer = JsonPlusSerializer(allowed_msgpack_modules=CHECKPOINTED)
+        saver = PostgresSaver(self.checkpoint_pool, serde=serializer)
+        saver.setup()
+        return build_graph(saver)
+
+    @lazy
+    def runner(self) -> "Runner":
+        """Starts, watches and stops turns."""
+        from core.agent.runner import Runner
+
+        return Runner(self.graph, self.conversations, self._turn_context, self._full_text_tokens)
+
+    def start(self) -> None:
+        """Get ready what a server wants at hand, without keeping anybody waiting for it."""
+        self.backfill.start()
+        threading.Thread(target=self._warm, name="warm-up", daemon=True).start()
+
+    def _warm(self) -> None:
+        try:
+            self.worker.warm()
+            _ = self.runner
+            if self.chat:
+                self.chat.load()
+            for embedder in self.embedders:
+                embedder.encode(["warm up"])
+        except LecternError as error:
+            log.warning("warming up stopped: %s", error.message)
+
+    def close(self) -> None:
+        """Stop in the order that loses nothing: turns, background work, pools, Postgres."""
+        with self._building:
+            parts, self._parts = self._parts, {}
+            self._closed = True
+        if "backfill" in parts:
+            parts["backfill"].stop()
+        for name in ("runner", "worker", "library_index", "checkpoint_pool"):
+            if name in parts:
+                parts[name].close()
+        if "engine" in parts:
+            parts["engine"].dispose()
+        if parts.get("server") is not None:
+            parts["server"].stop()
+
+    def _turn_context(
+        self, emit: Callable[[Event], None], cancelled: threading.Event
+    ) -> TurnContext:
+        return TurnContext(
+            searcher=self.searcher,
+            embedder=self.embedders[0],
+            chat=self.chat,
+            context_tokens=self.settings.llm_context_tokens,
+            emit=emit,
+            cancelled=cancelled,
+        )
+
+    def _full_text_tokens(self, request: TurnRequest) -> int:
+        counts = self.papers.characters(request.user_id, request.paper_ids)
+        return sum(estimate_tokens_of(count, language) for language, count in counts.items())
+
+
+CHECKPOINTED = [
+    ("core.types", name)
+    for name in (
+        "Scope",
+        "Hit",
+        "Chunk",
+        "Span",
+        "Box",
+        "Scores",
+        "Citation",
+        "AnswerSentence",
+        "Verdict",
+        "Usage",
+    )
+] + [("core.agent.state", "Exchange")]
+"""The types a checkpoint may hold; LangGraph refuses to revive any other."""
+
+
+def open_workbench(data_dir: Path | None = None) -> Workbench:
+    """Return a workbench on the environment's settings, in another data folder when named."""
+    settings = Settings()
+    if data_dir is not None:
+        settings = settings.model_copy(update={"data_dir": data_dir})
+    return Workbench(settings)

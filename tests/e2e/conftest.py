@@ -1,0 +1,92 @@
+"""The real app, started as a reader starts it, in a real browser."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory) -> Iterator[str]:
+    """Yield the address of an app with an empty library of its own."""
+    folder = tmp_path_factory.mktemp("lectern data")
+    with running_app(folder) as address:
+        yield address
+
+
+class running_app:  # reads as a statement: with running_app(folder) as address
+    """The Streamlit server on a free port, its log beside its data."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        self.log = folder / "app.log"
+        self.environment = {**os.environ, "LECTERN_DATA_DIR": str(folder / "data"), **environment}
+        self.environment.setdefault("EMBEDDING_MODELS", "use-multilingual")
+
+    def __enter__(self) -> str:
+        port = _free_port()
+        command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py"]
+        command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                command, cwd=ROOT, env=self.environment, stdout=log, stderr=log
+            )
+        address = f"http://127.0.0.1:{port}"
+        _wait_for(f"{address}/_stcore/health", self.process, self.log)
+        return address
+
+    def __exit__(self, *error: object) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium on this machine")
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+
+
+@pytest.fixture
+def page(browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(30_000)
+    yield page
+    context.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(url, timeout=1):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError(f"the app did not start:\n{log.read_text()[-3000:]}")

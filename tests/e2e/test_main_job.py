@@ -1,0 +1,54 @@
+"""A paper goes in, a question comes out answered with evidence: in the browser, for real."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.e2e.conftest import ROOT
+
+SAMPLE = ROOT / "data" / "samples" / "fusion.pdf"
+
+
+def upload(page, path):
+    page.locator("input[type=file]").set_input_files(str(path))
+    page.get_by_role("button", name="Add", exact=True).click()
+
+
+def ask(page, question):
+    box = page.get_by_test_id("stChatInputTextArea")
+    box.fill(question)
+    box.press("Enter")
+
+
+def answer(page, number):
+    """Return the bubble of the answer with that number (counted from 0), once it is complete."""
+    bubble = page.get_by_test_id("stChatMessage").nth(2 * number + 1)
+    expect(bubble.get_by_text(re.compile(r"^\d+ steps"))).to_be_visible()
+    return bubble
+
+
+def test_first_run_says_what_to_do(app, page):
+    page.goto(app)
+    expect(page.get_by_text("Ask your papers, see the evidence")).to_be_visible()
+    expect(page.get_by_role("button", name="Add", exact=True)).to_be_visible()
+
+
+def test_upload_ask_answer(app, page):
+    page.goto(app)
+    upload(page, SAMPLE)
+    ask(page, "What is compared in the experiments?")
+    expect(answer(page, 0)).to_contain_text("[1]")
+    expect(answer(page, 0).get_by_test_id("stDataFrame")).to_be_visible()
+    ask(page, "融合的权重是怎样确定的？")
+    expect(answer(page, 1)).to_contain_text(re.compile(r"\[1\]|没有"))
+    page.reload()
+    expect(answer(page, 1)).to_be_visible()
+
+
+def test_what_is_not_a_pdf_is_refused_in_one_sentence(app, page, tmp_path):
+    page.goto(app)
+    fake = tmp_path / "假的.pdf"
+    fake.write_text("not a PDF at all")
+    upload(page, fake)
+    expect(page.get_by_test_id("stAlert")).to_be_visible()
+    expect(page.get_by_text("Traceback")).to_have_count(0)

@@ -1,0 +1,67 @@
+"""The conversation on a page: its turns so far, the one that runs, and the next question."""
+
+from uuid import UUID
+
+import streamlit as st
+
+from core.agent.state import TurnRequest
+from core.errors import LecternError, NotFound
+from core.workbench import Workbench
+from ui.answers import show_turn
+from ui.safe import plain
+from ui.turnview import from_events, from_row
+
+POLL_SECONDS = 0.2
+
+
+def show_conversation(bench: Workbench, user: UUID, scope: tuple[UUID, ...] | None) -> None:
+    """Draw the conversation named in the address, and take the next question."""
+    conversation = _conversation_id()
+    running = _show_turns(bench, user, conversation) if conversation else False
+    question = st.chat_input("Ask about your papers", disabled=running)
+    if not question:
+        return
+    request = TurnRequest(user, question, paper_ids=scope, conversation_id=conversation)
+    try:
+        turn = bench.runner.start(request)
+    except LecternError as error:
+        st.error(plain(f"{error.message} {error.hint}"))
+        return
+    st.query_params["conversation"] = str(turn.conversation_id)
+    st.rerun()
+
+
+def _conversation_id() -> UUID | None:
+    try:
+        return UUID(st.query_params.get("conversation", ""))
+    except ValueError:
+        return None
+
+
+def _show_turns(bench: Workbench, user: UUID, conversation: UUID) -> bool:
+    """Draw all turns and return whether one is running."""
+    try:
+        turns = bench.conversations.turns(user, conversation)
+    except NotFound:
+        st.query_params.pop("conversation", None)
+        st.info("That conversation is not here (any more). Your next question starts a new one.")
+        return False
+    for turn in turns:
+        if turn.state == "running" and bench.runner.is_live(turn.id):
+            _live_turn(bench, user, turn.id, turn.question)
+            return True
+        show_turn(from_row(turn))
+    return False
+
+
+def _live_turn(bench: Workbench, user: UUID, turn_id: UUID, question: str) -> None:
+    @st.fragment(run_every=POLL_SECONDS)
+    def watch() -> None:
+        view = from_events(question, bench.runner.events(user, turn_id))
+        show_turn(view)
+        if view.state != "running":
+            st.rerun()
+        if st.button("Stop", icon="⏹️"):
+            bench.runner.cancel(user, turn_id)
+
+    watch()

@@ -1,0 +1,118 @@
+"""A turn as a page shows it, folded from its events or read from its stored row. No Streamlit."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.db.conversations import StoredEvent, TurnRow
+
+
+@dataclass
+class TurnView:
+    """What is known of a turn by now; `state` is running, finished, stopped or failed."""
+
+    question: str
+    state: str = "running"
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    text: str = ""
+    notices: list[str] = field(default_factory=list)
+    citations: list[dict[str, Any]] = field(default_factory=list)
+    sentences: list[dict[str, Any]] = field(default_factory=list)
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    mode: str = ""
+    error: Mapping[str, Any] | None = None
+
+
+def from_row(row: TurnRow) -> TurnView:
+    """Return the view of a turn that is over."""
+    return TurnView(
+        question=row.question,
+        state=row.state,
+        steps=[dict(step) for step in row.steps],
+        text=row.answer,
+        notices=[notice["text"] for notice in row.notices],
+        citations=list(row.citations),
+        sentences=list(row.sentences),
+        usage=row.usage,
+        mode=row.mode,
+        error=row.error,
+    )
+
+
+def from_events(question: str, events: Iterable[StoredEvent]) -> TurnView:
+    """Return the view of a turn as far as its events go."""
+    view = TurnView(question)
+    for event in events:
+        _FOLD[event.kind](view, event.data)
+    return view
+
+
+def table(
+    citations: Sequence[Mapping[str, Any]], sentences: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the citation table: one row a citation, with the verdicts of the sentences on it."""
+    rows = []
+    for citation in citations:
+        verdicts = [
+            sentence["verdict"]
+            for sentence in sentences
+            if citation["n"] in sentence["citations"] and sentence["verdict"]
+        ]
+        rows.append(
+            {
+                "n": citation["n"],
+                "paper": citation["title"],
+                "page": citation["page"],
+                "section": citation["section"],
+                "quote": citation["quote"],
+                "verdict": ", ".join(dict.fromkeys(verdicts)),
+                **citation["scores"],
+            }
+        )
+    return rows
+
+
+def _started(view: TurnView, data: Mapping[str, Any]) -> None:
+    view.steps.append({**data, "state": "running"})
+
+
+def _step_finished(view: TurnView, data: Mapping[str, Any]) -> None:
+    running = [step for step in view.steps if step["node"] == data["node"]]
+    running[-1].update(data)
+
+
+def _token(view: TurnView, data: Mapping[str, Any]) -> None:
+    view.text += data["text"]
+
+
+def _citations(view: TurnView, data: Mapping[str, Any]) -> None:
+    view.citations = list(data["citations"])
+
+
+def _notice(view: TurnView, data: Mapping[str, Any]) -> None:
+    view.notices.append(data["text"])
+
+
+def _finished(view: TurnView, data: Mapping[str, Any]) -> None:
+    view.state = "stopped" if data["stopped"] else "finished"
+    view.text = data["answer"]
+    view.citations = list(data["citations"])
+    view.sentences = list(data["sentences"])
+    view.usage = data["usage"]
+    view.mode = data["mode"]
+
+
+def _failed(view: TurnView, data: Mapping[str, Any]) -> None:
+    view.state = "failed"
+    view.error = data
+
+
+_FOLD = {
+    "step_started": _started,
+    "step_finished": _step_finished,
+    "token": _token,
+    "citations_ready": _citations,
+    "notice": _notice,
+    "turn_finished": _finished,
+    "turn_failed": _failed,
+}
