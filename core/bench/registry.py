@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from core.bench import answer, retrieval, tokens
+from core.bench import answer, ingest, retrieval, tokens
 from core.errors import BadInput
 
 _SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -21,6 +21,10 @@ def run(name: str, data: Path | None) -> dict[str, Any]:
     return BENCHES[name](data)
 
 
+def _ingest(data: Path | None) -> dict[str, Any]:
+    return ingest.run(_paper(data))
+
+
 def _answer(data: Path | None) -> dict[str, Any]:
     return answer.run(_paper(data))
 
@@ -35,6 +39,7 @@ def _retrieval(data: Path | None) -> dict[str, Any]:
 
 
 BENCHES: dict[str, Callable[[Path | None], dict[str, Any]]] = {
+    "ingest": _ingest,
     "retrieval": _retrieval,
     "answer": _answer,
     "tokens": _tokens,

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+import psutil
+
 from core.errors import UnreadableFile
 from core.ingest.wire import paper_from_json, receive, send
 from core.types import ParsedPaper
@@ -102,10 +104,11 @@ class Worker:
     ) -> tuple[dict[str, Any], bytes]:
         with self._lock:
             process = self._running()
-            late = threading.Event()
-            timer = threading.Timer(seconds, _overrun, (process, late))
-            timer.daemon = True
-            timer.start()
+            late, over = threading.Event(), threading.Event()
+            watch = threading.Thread(
+                target=_watch, args=(process, seconds, late, over), daemon=True
+            )
+            watch.start()
             finished = False
             try:
                 header, blob = _exchange(process, request, data, on_progress)
@@ -113,7 +116,7 @@ class Worker:
             except (EOFError, BrokenPipeError) as error:
                 raise _lost(late.is_set(), seconds) from error
             finally:
-                timer.cancel()
+                over.set()
                 if not finished or late.is_set():
                     self._stop()
         if "error" in header:
@@ -176,9 +179,29 @@ def _exchange(
     raise EOFError
 
 
-def _overrun(process: subprocess.Popen[bytes], late: threading.Event) -> None:
+def _watch(
+    process: subprocess.Popen[bytes], seconds: float, late: threading.Event, over: threading.Event
+) -> None:
+    """Kill a process that is not `over` its request in `seconds`, and set `late`.
+
+    On a crowded machine, where it got less than half of a processor, it has three times as long.
+    """
+    used = _processor_seconds(process.pid)
+    if over.wait(seconds):
+        return
+    starved = _processor_seconds(process.pid) - used < 0.5 * seconds
+    if starved and over.wait(2 * seconds):
+        return
     late.set()
     process.kill()
+
+
+def _processor_seconds(pid: int) -> float:
+    try:
+        times = psutil.Process(pid).cpu_times()
+    except psutil.Error:
+        return 0.0
+    return float(times.user + times.system)
 
 
 def _lost(late: bool, seconds: float) -> UnreadableFile:

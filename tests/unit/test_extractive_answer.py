@@ -74,7 +74,7 @@ def test_every_sentence_has_its_own_number_in_reading_order(embedder):
 
 def test_numbers_can_start_later(embedder):
     result = ask("How long was the encoder trained?", PASSAGES, embedder, first_number=4)
-    assert [c.n for c in result.citations][0] == 4
+    assert next(c.n for c in result.citations) == 4
     assert cited(result.text) == tuple(c.n for c in result.citations)
 
 
