@@ -228,7 +228,9 @@ class _Maker:
         )
         self._centres = {e.name: e.encode(list(self.topics)) for e in embedders}
         self._words = np.array([_word(self._rng) for _ in range(60_000)])
-        self._characters = np.array([chr(0x4E00 + i) for i in self._rng.permutation(5_000)])
+        characters = [chr(0x4E00 + i) for i in self._rng.permutation(3_000)]
+        pairs = self._rng.integers(len(characters), size=(20_000, 2))
+        self._chinese_words = np.array([characters[i] + characters[j] for i, j in pairs])
         self._made = 0
         self.chunks = 1
 
@@ -274,7 +276,7 @@ class _Maker:
     def _text(self, chinese: bool) -> str:
         """Return about CHUNK_CHARACTERS characters."""
         if chinese:
-            return "".join(self._zipf(self._characters, CHUNK_CHARACTERS))
+            return "".join(self._zipf(self._chinese_words, CHUNK_CHARACTERS // 2))
         return " ".join(self._zipf(self._words, CHUNK_CHARACTERS // 6))
 
     def _zipf(self, items: "np.ndarray[Any, np.dtype[np.str_]]", count: int) -> list[str]:

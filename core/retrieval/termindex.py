@@ -7,7 +7,7 @@ k1 + 1 in the numerator and Lucene's inverse document frequency, which is never 
 import math
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -54,18 +54,15 @@ class TermIndex:
 
     @classmethod
     def build(cls, ids: Ids, owners: Owners, documents: Iterable[tuple[int, str]]) -> Self:
-        """Return the index of chunks given as (id, terms joined by spaces).
+        """Return the index of chunks given as (id, terms joined by spaces), by ascending id.
 
-        Chunks that `documents` leaves out count as empty. Time and memory grow with the number of
-        distinct terms a chunk; texts are held a batch at a time.
+        Chunks that `documents` leaves out count as empty. Texts are held a batch at a time.
         """
         vocabulary = _Vocabulary()
-        terms = dict.fromkeys(ids.tolist(), "")
         parts: list[csr_array] = []
         lengths: list[int] = []
         pending: list[str] = []
-        terms.update(documents)
-        for document in terms.values():
+        for document in _in_step(ids, documents):
             pending.append(document)
             if len(pending) == _BATCH:
                 parts.append(_count(pending, vocabulary, lengths))
@@ -207,6 +204,16 @@ class Documents:
             containing.update(counts[-1].keys())
         lengths = tuple(count.total() for count in counts)
         return cls(np.array(ids, dtype=np.int64), tuple(counts), lengths, containing)
+
+
+def _in_step(ids: Ids, documents: Iterable[tuple[int, str]]) -> Iterator[str]:
+    """Yield the document of each id, both ascending; empty where there is none."""
+    coming = iter(documents)
+    chunk_id, terms = next(coming, (None, ""))
+    for wanted in ids.tolist():
+        while chunk_id is not None and chunk_id < wanted:
+            chunk_id, terms = next(coming, (None, ""))
+        yield terms if chunk_id == wanted else ""
 
 
 def _count(documents: list[str], vocabulary: _Vocabulary, lengths: list[int]) -> csr_array:
