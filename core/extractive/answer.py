@@ -90,7 +90,8 @@ class Scored:
     candidates: tuple[Candidate, ...]
     features: NDArray[np.float64]
     vectors: NDArray[np.float32]
-    refusal_features: NDArray[np.float64]
+    across: tuple[bool, ...]
+    """Whether each candidate is in another language than the question."""
 
 
 @cache
@@ -119,10 +120,10 @@ def answer(
     The sentences stand in reading order and cite from `first_number` on, one number each.
     """
     values = values or fitted()
-    scored = score(question, hits, embedder, values)
+    scored = score(question, hits, embedder)
     if not scored.candidates:
         return _refusal(question, hits, 0.0, first_number)
-    confidence = probability(scored.refusal_features, values)
+    confidence = probability(refusal_features(scored, values), values)
     if confidence < values.threshold:
         return _refusal(question, hits, confidence, first_number)
     chosen = in_reading_order(select(scored, values), hits)
@@ -134,7 +135,7 @@ def answer(
     return ExtractiveAnswer(text, made, False, confidence)
 
 
-def score(question: str, hits: Sequence[Hit], embedder: Embedder, values: Fitted) -> Scored:
+def score(question: str, hits: Sequence[Hit], embedder: Embedder) -> Scored:
     """Return the usable sentences of `hits` with what speaks for each of them."""
     kind = kind_of(question)
     terms = content(normalise(_ASKING.sub(" ", question)).casefold())
@@ -156,13 +157,30 @@ def score(question: str, hits: Sequence[Hit], embedder: Embedder, values: Fitted
         for candidate, cosine, near in zip(found, cosines, overlap, strict=True)
     ]
     features = np.array(rows, dtype=np.float64).reshape(len(rows), len(FEATURES))
-    refusal = _refusal_features(question, features, found, values) if rows else np.zeros(7)
-    return Scored(kind, tuple(found), features, vectors[1:], refusal)
+    across = tuple(c.facts.chinese != is_chinese(question) for c in found)
+    return Scored(kind, tuple(found), features, vectors[1:], across)
 
 
-def probability(refusal_features: NDArray[np.float64], values: Fitted) -> float:
+def probability(row: NDArray[np.float64], values: Fitted) -> float:
     """Return the fitted probability that the passages answer the question."""
-    return float(1.0 / (1.0 + np.exp(-refusal_features @ np.asarray(values.refusal))))
+    return float(1.0 / (1.0 + np.exp(-row @ np.asarray(values.refusal))))
+
+
+def refusal_features(scored: Scored, values: Fitted) -> NDArray[np.float64]:
+    """Return the row of REFUSAL_FEATURES of a question that has candidates."""
+    columns = dict(zip(FEATURES, scored.features.T, strict=True))
+    best = int(np.argmax(scored.features @ np.asarray(values.weights)))
+    return np.array(
+        [
+            columns["cosine"].max(),
+            columns["hit_cosine"].max(),
+            columns["terms"][best],
+            columns["terms_nearby"].max(),
+            columns["kind"][best],
+            float(scored.across[best]),
+            1.0,
+        ]
+    )
 
 
 def select(scored: Scored, values: Fitted) -> list[Candidate]:
@@ -247,25 +265,3 @@ def _most_promising(found: Sequence[Candidate], overlap: NDArray[np.float64]) ->
     points = [row[0] - 0.08 * c.rank for row, c in zip(overlap, found, strict=True)]
     order = sorted(range(len(found)), key=lambda i: -points[i])
     return sorted(order[:MOST_ENCODED])
-
-
-def _refusal_features(
-    question: str,
-    features: NDArray[np.float64],
-    found: Sequence[Candidate],
-    values: Fitted,
-) -> NDArray[np.float64]:
-    points = features @ np.asarray(values.weights)
-    best = int(np.argmax(points))
-    across = found[best].facts.chinese != is_chinese(question)
-    return np.array(
-        [
-            features[:, 0].max(),
-            features[:, 4].max(),
-            features[best, 1],
-            features[:, 3].max(),
-            features[best, 6],
-            float(across),
-            1.0,
-        ]
-    )

@@ -12,14 +12,14 @@ from core.types import Hit
 
 SHORTEST_WORDS = 4
 SHORTEST_HAN = 7
+SHORTEST_ITEM = 50
+"""Characters: a shorter list item without a full stop may be a heading."""
 LONGEST = 600
 """Characters; longer runs are tables and listings that no stop divides."""
 
 _HAN = re.compile(f"[{CJK}]")
-_TERMINAL = re.compile(
-    r"[.!?。！？；;…:：][\"'”’)\]）】」』]*(?:\s?[\[［(]\d[\d,，\s–-]*[\]］)])*\d*$"
-)
-_ITEM = re.compile(r"^\s*(?:[-•*–▪●·]|\(?\d{1,2}[.)、）]|[(（]\d{1,2}[)）])\s*\S")
+_TERMINAL = re.compile(r"[.!。！；;…][\"'”’)\]）】」』]*(?:\s?[\[［(]\d[\d,，\s–-]*[\]］)])*\d*$")
+_ITEM = re.compile(r"^\s*(?:[-•*–▪●·]|\(?\d{1,2}[.)、）](?!\d)|[(（]\d{1,2}[)）])\s*\S")
 _BROKEN_START = re.compile(r"^[a-zà-ÿ,.;:)\]%’'”，。；：、）】？！]")
 _LOWER_NAME = re.compile(r"^[a-z]+[A-Z0-9]|^[a-z]-[a-z]|^(?:https?|www|de|von|van)\b")
 _REFERENCE = re.compile(
@@ -77,7 +77,9 @@ def is_whole(sentence: str) -> bool:
     """
     if _BROKEN_START.match(sentence) and not _LOWER_NAME.match(sentence):
         return False
-    return bool(_TERMINAL.search(sentence) or (_ITEM.match(sentence) and len(sentence) > 30))
+    return bool(
+        _TERMINAL.search(sentence) or (_ITEM.match(sentence) and len(sentence) > SHORTEST_ITEM)
+    )
 
 
 def is_prose(sentence: str) -> bool:

@@ -22,7 +22,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     ("reason", r"\bwhy\b|\breasons?\b|\bcaused?\b|\bmotivat|为什么|为何|原因|为啥|动机|怎么会"),
     (
         "limit",
-        r"\blimit(?:ation|s|ed)?\b|\bshortcoming|\bdrawback|\bweakness|\bfail(?:s|ure)?\b"
+        r"\blimit(?:ation)?s?\b|\blimited\b|\bshortcoming|\bdrawback|\bweakness|\bfail(?:s|ure)?\b"
         r"|\bfuture work\b|局限|不足|缺点|限制|未来工作",
     ),
     (

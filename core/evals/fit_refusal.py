@@ -1,0 +1,331 @@
+"""Fits `core/extractive/fitted.json` on the tuning questions; the reporting half is never read.
+
+`python -m core.evals.fit_refusal` (about ten minutes). Sentence weights: listwise softmax over
+the candidates of each answerable question. Refusal: logistic regression; beside the tuning
+questions as they are it sees each of them once more with the answer's passages taken away, and
+the shared QASPER and PubMedQA questions with their own and with another paper's passages.
+"""
+
+import argparse
+import json
+import logging
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.evals.qa import Question, joined, read_questions
+from core.evals.sets import read_jsonl
+from core.extractive.answer import (
+    FEATURES,
+    REFUSAL_FEATURES,
+    Fitted,
+    Scored,
+    fitted,
+    probability,
+    refusal_features,
+    score,
+    select,
+)
+from core.extractive.candidates import Candidate
+from core.models.embed import Embedder, Vectors
+from core.types import LOCAL_USER, Chunk, Hit, Scope, Scores
+from core.workbench import Workbench, open_workbench
+
+HITS = 8
+"""As many as the agent retrieves."""
+WIDE = 40
+"""Hits from which the answer's passages are taken away."""
+PUBMED = 25
+LEAST_KEPT = 0.95
+"""The share of the answers found with five sentences that a smaller `drop` must keep."""
+
+Array = NDArray[np.float64]
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question, its hits and what is known of it.
+
+    `holds` says which candidates hold the answer, None where that is not labelled. `group` names
+    the paper, for leaving one out. `real`: a tuning question as it is, not made from another.
+    """
+
+    question: str
+    hits: tuple[Hit, ...]
+    answerable: bool
+    weight: float
+    group: str
+    real: bool = False
+    holds: Callable[[Candidate], bool] | None = None
+
+
+def tuning_examples(
+    questions: Sequence[Question], search: Callable[[Question, int], Sequence[Hit]]
+) -> Iterator[Example]:
+    """Yield each question as it is, and each answerable one without the answer's passages."""
+    for question in questions:
+        hits = tuple(search(question, WIDE))
+        holds = _holder(question) if question.answerable else None
+        yield Example(
+            question.question, hits[:HITS], question.answerable, 1.0, question.file, True, holds
+        )
+        if question.answerable:
+            silent = [h for h in hits if h.chunk.page not in question.pages]
+            silent = [h for h in silent if not re.search(question.must_match, h.chunk.text)]
+            yield Example(question.question, tuple(silent[:HITS]), False, 0.3, question.file)
+
+
+def _holder(question: Question) -> Callable[[Candidate], bool]:
+    def holds(candidate: Candidate) -> bool:
+        return question.matches(candidate.hit.chunk.page, joined(candidate.text))
+
+    return holds
+
+
+def qasper_examples(folder: Path, embedder: Embedder) -> Iterator[Example]:
+    """Yield QASPER's questions on their own papers, and without their evidence."""
+    papers: dict[str, list[tuple[str, str]]] = {}
+    for row in read_jsonl(folder / "paragraphs.jsonl"):
+        papers.setdefault(row["paper"], []).append((row["pid"], row["text"]))
+    vectors = {name: embedder.encode([t for _, t in found]) for name, found in papers.items()}
+    for row in read_jsonl(folder / "questions.jsonl"):
+        passages, gold = papers[row["paper"]], set(row["evidence_pids"])
+        hits = rank(
+            row["question"],
+            [text for _, text in passages],
+            vectors[row["paper"]],
+            embedder,
+            row["paper"],
+        )
+        pids = {_chunk_id(i): pid for i, (pid, _) in enumerate(passages)}
+        yield Example(row["question"], hits[:HITS], bool(gold), 0.5, row["paper"])
+        if gold:
+            silent = tuple(h for h in hits if pids[h.chunk.id] not in gold)
+            yield Example(row["question"], silent[:HITS], False, 0.3, row["paper"])
+
+
+def pubmed_examples(folder: Path, embedder: Embedder) -> Iterator[Example]:
+    """Yield PubMedQA questions on their own abstract, and on another one."""
+    rows = list(read_jsonl(folder / "questions.jsonl"))[:PUBMED]
+    for i, row in enumerate(rows):
+        for answerable, source in ((True, row), (False, rows[(i + 1) % len(rows)])):
+            passages = source["contexts"]
+            vectors = embedder.encode(passages)
+            hits = rank(row["question"], passages, vectors, embedder, source["id"])
+            yield Example(row["question"], hits[:HITS], answerable, 0.1, f"pubmed-{row['id']}")
+
+
+def rank(
+    question: str, passages: Sequence[str], vectors: Vectors, embedder: Embedder, paper: str
+) -> tuple[Hit, ...]:
+    """Return the passages as hits, nearest to the question first."""
+    dense = vectors @ embedder.encode([question])[0]
+    paper_id = uuid5(NAMESPACE_URL, paper)
+    order = np.argsort(-dense, kind="stable")
+    return tuple(_hit(int(i), passages[int(i)], paper_id, float(dense[i])) for i in order)
+
+
+def _hit(i: int, text: str, paper_id: UUID, cosine: float) -> Hit:
+    chunk = Chunk(_chunk_id(i), paper_id, "", i + 1, "", "body", text)
+    return Hit(chunk, Scores(dense=cosine))
+
+
+def _chunk_id(i: int) -> int:
+    return i + 1
+
+
+def fit_weights(scored: Sequence[tuple[Example, Scored]], start: Fitted) -> tuple[float, ...]:
+    """Return sentence weights: gradient ascent on the listwise softmax likelihood.
+
+    The prior pulls towards `start`, so that few questions cannot carry a weight far.
+    """
+    lists = [(s.features, mask) for e, s in scored if (mask := _mask(e, s)).any()]
+    prior = np.asarray(start.weights) * _SHARPNESS
+    weights = prior.copy()
+    for _ in range(2_000):
+        gradient = -_RIDGE * (weights - prior)
+        for features, mask in lists:
+            gradient += features.T @ (
+                _softmax(features @ weights, mask) - _softmax(features @ weights)
+            )
+        weights += 0.02 * gradient
+    weights /= max(1e-9, weights[0])  # the scale is free: one point is one of cosine
+    return tuple(float(w) for w in np.round(weights, 3))
+
+
+_SHARPNESS = 8.0
+"""Softmax temperature: a lead of 0.5 makes a sentence e^4 times as likely."""
+_RIDGE = 0.05
+
+
+def _mask(example: Example, scored: Scored) -> NDArray[np.bool_]:
+    holds = example.holds
+    return np.array([holds is not None and holds(c) for c in scored.candidates], dtype=bool)
+
+
+def _softmax(points: Array, mask: NDArray[np.bool_] | None = None) -> Array:
+    points = points if mask is None else np.where(mask, points, -np.inf)
+    raised = np.exp(points - points.max())
+    return np.asarray(raised / raised.sum())
+
+
+def fit_logistic(rows: Array, answerable: Array, weights: Array) -> tuple[float, ...]:
+    """Return the coefficients of a ridge logistic regression (Newton's method)."""
+    balance = np.where(
+        answerable > 0, 1 / weights[answerable > 0].sum(), 1 / weights[answerable == 0].sum()
+    )
+    mass = weights * balance * weights.sum() / 2
+    penalty = np.eye(rows.shape[1]) * 0.5
+    penalty[-1, -1] = 1e-6
+    beta = np.zeros(rows.shape[1])
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-rows @ beta))
+        gradient = rows.T @ (mass * (answerable - p)) - penalty @ beta
+        hessian = (rows * (mass * p * (1 - p))[:, None]).T @ rows + penalty
+        beta = beta + np.linalg.solve(hessian, gradient)
+    return tuple(float(b) for b in np.round(beta, 3))
+
+
+def fit(examples: Sequence[Example], embedder: Embedder) -> tuple[Fitted, dict[str, Any]]:
+    """Return what is fitted, and the figures of the tuning questions left out paper by paper."""
+    scored = [(e, s) for e in examples if (s := score(e.question, e.hits, embedder)).candidates]
+    log.info("%d questions scored", len(scored))
+    values, chances = _held_out(scored)
+    threshold = _best_threshold(chances)
+    final = _fit_once(scored, fitted())
+    final = replace(final, threshold=threshold, drop=_least_drop(scored, final))
+    return final, _report(scored, final, chances, threshold, values)
+
+
+def _fit_once(scored: Sequence[tuple[Example, Scored]], start: Fitted) -> Fitted:
+    values = replace(start, weights=fit_weights(scored, start))
+    rows = np.array([refusal_features(s, values) for _, s in scored])
+    answerable = np.array([float(e.answerable) for e, _ in scored])
+    weights = np.array([e.weight for e, _ in scored])
+    return replace(values, refusal=fit_logistic(rows, answerable, weights))
+
+
+Chances = list[tuple[bool, float, bool]]
+
+
+def _held_out(scored: Sequence[tuple[Example, Scored]]) -> tuple[dict[str, Fitted], Chances]:
+    """Return, by paper, the values fitted without it; and (answerable, chance, found) of each."""
+    values: dict[str, Fitted] = {}
+    chances = []
+    for group in dict.fromkeys(e.group for e, _ in scored if e.real):
+        values[group] = _fit_once([(e, s) for e, s in scored if e.group != group], fitted())
+        for example, result in scored:
+            if example.real and example.group == group:
+                chance = probability(refusal_features(result, values[group]), values[group])
+                chances.append((example.answerable, chance, _found(example, result, values[group])))
+    return values, chances
+
+
+def _found(example: Example, scored: Scored, values: Fitted) -> bool:
+    holds = example.holds
+    return holds is not None and any(holds(c) for c in select(scored, values))
+
+
+def _best_threshold(chances: Chances) -> float:
+    """Return the threshold with the best mean of refused and answered shares; the lowest such."""
+    grid = np.round(np.arange(0.05, 0.96, 0.01), 2)
+    return float(max(grid, key=lambda t: (round(sum(_shares(chances, float(t))), 6), -t)))
+
+
+def _shares(chances: Chances, threshold: float) -> tuple[float, float]:
+    """Return (refused of the unanswerable, answered of the answerable)."""
+    refused = [chance < threshold for answerable, chance, _ in chances if not answerable]
+    answered = [chance >= threshold for answerable, chance, _ in chances if answerable]
+    return float(np.mean(refused)), float(np.mean(answered))
+
+
+def _least_drop(scored: Sequence[tuple[Example, Scored]], values: Fitted) -> float:
+    """Return the smallest `drop` that keeps LEAST_KEPT of what five sentences find."""
+    labelled = [(e, s) for e, s in scored if e.holds is not None]
+
+    def found(drop: float) -> int:
+        return sum(_found(e, s, replace(values, drop=drop)) for e, s in labelled)
+
+    most = found(9.0)
+    grid = [round(0.05 * i, 2) for i in range(1, 21)]
+    return next((drop for drop in grid if found(drop) >= LEAST_KEPT * most), 1.0)
+
+
+def _report(
+    scored: Sequence[tuple[Example, Scored]],
+    final: Fitted,
+    chances: Chances,
+    threshold: float,
+    values: dict[str, Fitted],
+) -> dict[str, Any]:
+    refused, answered = _shares(chances, threshold)
+    real = [(e, s) for e, s in scored if e.real and e.answerable]
+    return {
+        "examples": len(scored),
+        "papers_left_out_in_turn": len(values),
+        "refused_unanswerable": round(refused, 3),
+        "answered_answerable": round(answered, 3),
+        "sentence_found": round(float(np.mean([f for a, _, f in chances if a])), 3),
+        "sentences": round(float(np.mean([len(select(s, final)) for _, s in real])), 2),
+    }
+
+
+def write(path: Path, values: Fitted) -> None:
+    """Write the fitted values as the project keeps them."""
+    data = {
+        "weights": dict(zip(FEATURES, values.weights, strict=True)),
+        "refusal": dict(zip(REFUSAL_FEATURES, values.refusal, strict=True)),
+        "threshold": values.threshold,
+        "drop": values.drop,
+    }
+    path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+
+
+def _searcher(
+    bench: Workbench, questions: Sequence[Question], papers: Path
+) -> Callable[[Question, int], Sequence[Hit]]:
+    ids = {}
+    for name in dict.fromkeys(question.file for question in questions):
+        path = papers / name
+        ids[name] = bench.ingestor.ingest(LOCAL_USER, path.name, path.read_bytes()).paper_id
+        log.info("read %s", name)
+
+    def search(question: Question, k: int) -> Sequence[Hit]:
+        scope = Scope(LOCAL_USER, (ids[question.file],))
+        return bench.searcher.search(question.question, scope, k).hits
+
+    return search
+
+
+def main() -> None:
+    """Fit, print the figures as JSON, and write the values."""
+    root = Path(__file__).resolve().parents[2]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--questions", type=Path, default=root / "data/evals/qa_tune.jsonl")
+    parser.add_argument("--shared", type=Path, default=root.parent / "shared/data")
+    parser.add_argument("--data-dir", type=Path, required=True, help="a throw-away folder")
+    parser.add_argument("--out", type=Path, default=root / "core/extractive/fitted.json")
+    options = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    questions = read_questions(options.questions)
+    with open_workbench(options.data_dir) as bench:
+        embedder = bench.embedders[0]
+        examples = [
+            *tuning_examples(questions, _searcher(bench, questions, options.shared)),
+            *qasper_examples(options.shared / "qa_qasper", embedder),
+            *pubmed_examples(options.shared / "qa_pubmedqa", embedder),
+        ]
+        values, figures = fit(examples, embedder)
+    write(options.out, values)
+    log.info("%s", json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()
