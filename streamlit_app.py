@@ -5,11 +5,11 @@ import streamlit as st
 from core.errors import LecternError
 from ui.conversation import show_conversation
 from ui.identity import current_user
-from ui.library import add_papers, choose_papers, paper_list, sample_button
+from ui.library import add_papers, choose_papers, paper_list, sample_button, suggestions
 from ui.resources import workbench
 from ui.safe import plain
 
-st.set_page_config(page_title="Lectern", page_icon="📖", layout="wide")
+st.set_page_config(page_title="Lectern", page_icon=":material/menu_book:", layout="wide")
 
 try:
     bench = workbench()
@@ -20,7 +20,7 @@ except LecternError as error:
     st.stop()
 
 with st.sidebar:
-    st.title("📖 Lectern")
+    st.title(":material/menu_book: Lectern")
     add_papers(bench, user)
     papers = bench.papers.papers(user)
     paper_list(bench, user, papers)
@@ -34,4 +34,4 @@ if not papers:
     sample_button(bench, user)
 else:
     scope = choose_papers(bench, user, papers)
-    show_conversation(bench, user, scope)
+    show_conversation(bench, user, scope, suggestions(papers))

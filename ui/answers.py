@@ -15,6 +15,7 @@ VERDICT_MARKS = {
     "contradicted": "✗ contradicted by its passage",
     "unsupported": "○ not supported by a passage",
 }
+COLUMNS = ("n", "page", "quote", "verdict", "paper", "section", "dense", "bm25", "fused", "rerank")
 
 
 def show_turn(view: TurnView) -> None:
@@ -25,7 +26,7 @@ def show_turn(view: TurnView) -> None:
         _steps(view)
         _answer(view)
         for notice in view.notices:
-            st.info(plain(notice), icon="ℹ️")
+            st.info(plain(notice), icon=":material/info:")
         if view.state == "stopped":
             st.caption("■ Stopped here. What was written is kept.")
         if view.error:
@@ -76,20 +77,21 @@ def _sentence(sentence: Mapping[str, Any]) -> str:
 
 
 def _citations(view: TurnView) -> None:
-    rows = table(view.citations, view.sentences)
+    number = st.column_config.NumberColumn
     st.dataframe(
-        rows,
+        table(view.citations, view.sentences),
         hide_index=True,
+        column_order=COLUMNS,
         column_config={
-            "n": st.column_config.NumberColumn("[n]", width="small"),
-            "paper": "Paper",
-            "page": st.column_config.NumberColumn("Page", width="small"),
-            "section": "Section",
-            "quote": st.column_config.TextColumn("Quote", width="large"),
+            "n": number("[n]", width=40),
+            "page": number("Page", width=50),
+            "quote": st.column_config.TextColumn("Quote", width=360),
             "verdict": "Verdict",
-            "dense": st.column_config.NumberColumn("Dense", format="%.2f"),
-            "bm25": st.column_config.NumberColumn("BM25", format="%.2f"),
-            "fused": st.column_config.NumberColumn("Fused", format="%.2f"),
-            "rerank": st.column_config.NumberColumn("Rerank", format="%.2f"),
+            "paper": st.column_config.TextColumn("Paper", width=220),
+            "section": "Section",
+            "dense": number("Dense", format="%.2f"),
+            "bm25": number("BM25", format="%.2f"),
+            "fused": number("Fused", format="%.2f"),
+            "rerank": number("Rerank", format="%.2f"),
         },
     )

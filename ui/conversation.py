@@ -14,11 +14,19 @@ from ui.turnview import from_events, from_row
 POLL_SECONDS = 0.2
 
 
-def show_conversation(bench: Workbench, user: UUID, scope: tuple[UUID, ...] | None) -> None:
+def show_conversation(
+    bench: Workbench, user: UUID, scope: tuple[UUID, ...] | None, suggested: list[str]
+) -> None:
     """Draw the conversation named in the address, and take the next question."""
     conversation = _conversation_id()
+    if conversation and st.button("New conversation", icon=":material/edit_square:"):
+        st.query_params.pop("conversation", None)
+        st.rerun()
     running = _show_turns(bench, user, conversation) if conversation else False
-    question = st.chat_input("Ask about your papers", disabled=running)
+    suggestion = None
+    if conversation is None and suggested:
+        suggestion = st.pills("Try one of these, or ask your own", suggested)
+    question = st.chat_input("Ask about your papers", disabled=running) or suggestion
     if not question:
         return
     request = TurnRequest(user, question, paper_ids=scope, conversation_id=conversation)
@@ -61,7 +69,7 @@ def _live_turn(bench: Workbench, user: UUID, turn_id: UUID, question: str) -> No
         show_turn(view)
         if view.state != "running":
             st.rerun()
-        if st.button("Stop", icon="⏹️"):
+        if st.button("Stop", icon=":material/stop_circle:"):
             bench.runner.cancel(user, turn_id)
 
     watch()

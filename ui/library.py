@@ -1,5 +1,6 @@
 """Adding papers and choosing among them."""
 
+import json
 from pathlib import Path
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from core.types import PaperRow
 from core.workbench import Workbench
 from ui.safe import plain
 
+DELETE = ":material/delete:"
 SAMPLES = Path(__file__).resolve().parent.parent / "data" / "samples"
 
 
@@ -32,6 +34,15 @@ def sample_button(bench: Workbench, user: UUID) -> None:
     if samples and st.button("Try with the sample papers"):
         _add(bench, user, [(path.name, path.read_bytes()) for path in samples], "")
         st.rerun()
+
+
+def suggestions(rows: list[PaperRow]) -> list[str]:
+    """Return questions to begin with, when the sample papers are in the library."""
+    titles = {row.meta.title for row in rows}
+    papers = json.loads((SAMPLES / "samples.json").read_text(encoding="utf-8"))["papers"]
+    return [
+        paper["questions"][0][paper["language"]] for paper in papers if paper["title"] in titles
+    ]
 
 
 def _add(bench: Workbench, user: UUID, files: list[tuple[str, bytes]], password: str) -> None:
@@ -72,7 +83,7 @@ def choose_papers(bench: Workbench, user: UUID, rows: list[PaperRow]) -> tuple[U
 def paper_list(bench: Workbench, user: UUID, rows: list[PaperRow]) -> None:
     """Draw the papers with a way to remove each, and to undo the last removal."""
     removed = st.session_state.get("removed_paper")
-    if removed and st.button(f"Undo removing {plain(removed[1])}", icon="↩️"):
+    if removed and st.button(f"Undo removing {plain(removed[1])}", icon=":material/undo:"):
         bench.papers.restore(user, removed[0])
         st.session_state.removed_paper = None
         st.rerun()
@@ -82,7 +93,7 @@ def paper_list(bench: Workbench, user: UUID, rows: list[PaperRow]) -> None:
         year = f", {row.meta.year}" if row.meta.year else ""
         left.markdown(f"{plain(title)}  \n:gray[{row.pages} pages{year}]")
         label = f"Remove {title}"
-        if right.button("✕", key=f"remove-{row.paper_id}", help=plain(label)):
+        if right.button("", key=f"remove-{row.paper_id}", help=plain(label), icon=DELETE):
             bench.papers.remove(user, row.paper_id)
             st.session_state.removed_paper = (row.paper_id, title)
             st.rerun()

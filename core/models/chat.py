@@ -27,8 +27,8 @@ from core.models.failures import model_failure
 from core.types import Usage
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessageChunk
-    from langchain_openai import ChatOpenAI
     from openai import APIStatusError
 
 DEEPSEEK_MODEL = "deepseek-chat"
@@ -173,12 +173,13 @@ class ChatModel:
                 hint="It looks like http://localhost:11434/v1.",
             )
 
-    def _client(self, http: Any = None) -> "ChatOpenAI":
-        from langchain_openai import ChatOpenAI
+    def _client(self, http: Any = None) -> "BaseChatModel":
+        from langchain.chat_models import init_chat_model
         from openai import Timeout
 
-        return ChatOpenAI(
-            model=self.endpoint.model,
+        return init_chat_model(
+            self.endpoint.model,
+            model_provider="openai",
             base_url=self.endpoint.url,
             api_key=self.endpoint.key,
             timeout=Timeout(self.timeout, connect=min(self.timeout, _CONNECT_SECONDS)),

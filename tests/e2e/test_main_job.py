@@ -1,11 +1,15 @@
 """A paper goes in, a question comes out answered with evidence: in the browser, for real."""
 
 import re
+import time
+from pathlib import Path
 
+import psutil
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import ROOT
+from tests.e2e.conftest import ROOT, running_app
 
+SUGGESTED = "What is stored with every citation?"
 SAMPLE = ROOT / "data" / "samples" / "fusion.pdf"
 
 
@@ -52,3 +56,40 @@ def test_what_is_not_a_pdf_is_refused_in_one_sentence(app, page, tmp_path):
     upload(page, fake)
     expect(page.get_by_test_id("stAlert")).to_be_visible()
     expect(page.get_by_text("Traceback")).to_have_count(0)
+
+
+def test_the_sample_papers_are_one_click_away(tmp_path, page):
+    with running_app(tmp_path) as address:
+        page.goto(address)
+        page.get_by_role("button", name="Try with the sample papers").click()
+        page.get_by_text(SUGGESTED, exact=True).click()
+        expect(answer(page, 0)).to_contain_text("[1]")
+    _nothing_left_running(tmp_path)
+
+
+def test_a_removed_paper_can_be_had_back(app, page):
+    page.goto(app)
+    upload(page, SAMPLE)
+    remove = page.locator("[class*='st-key-remove-']").get_by_role("button")
+    expect(remove).to_have_count(1)
+    remove.click()
+    expect(remove).to_have_count(0)
+    page.get_by_role("button", name=re.compile("^Undo removing")).click()
+    expect(remove).to_have_count(1)
+
+
+def _nothing_left_running(folder):
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        left = [process for process in psutil.process_iter() if _works_in(process, folder)]
+        if not left:
+            return
+        time.sleep(0.2)
+    raise AssertionError(f"still running: {left}")
+
+
+def _works_in(process, folder):
+    try:
+        return Path(process.cwd()).is_relative_to(folder)
+    except psutil.Error:
+        return False
