@@ -22,7 +22,7 @@ from core.types import ChunkDraft, PaperMeta, ParsedPaper
 Stage = Literal["reading", "sections", "chunks", "vectors", "saving"]
 STAGES: tuple[Stage, ...] = ("reading", "sections", "chunks", "vectors", "saving")
 
-_BATCH = 16
+_BATCH = 64
 _NAME_LIMIT = 120
 _UNSHOWN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+"
