@@ -191,6 +191,18 @@ def in_papers(questions: Path, papers: Path) -> RetrievalSet:
     return RetrievalSet(questions.stem, "paper", tuple(passages), tuple(queries))
 
 
+def as_library(data: RetrievalSet) -> RetrievalSet:
+    """Return a set in papers with every query searching all of the papers together."""
+    queries = tuple(Query(query.text, query.relevant) for query in data.queries)
+    return RetrievalSet(f"{data.name}_library", "library", data.passages, queries)
+
+
+def among(data: RetrievalSet, others: RetrievalSet) -> RetrievalSet:
+    """Return a set whose passages stand among those of another, as in a library of two languages."""
+    name = f"{data.name}_among_{others.name}"
+    return RetrievalSet(name, "library", data.passages + others.passages, data.queries)
+
+
 def _joined_lines(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).split())
 

@@ -17,7 +17,7 @@ from core.models.embed import Embedder, Vectors
 from core.retrieval.bm25 import Bm25Index
 from core.retrieval.cache import PaperBundle, PaperCache, PaperSource
 from core.retrieval.dense import cosine, embed_query, usable
-from core.retrieval.fuse import Array, best_first, combine, union
+from core.retrieval.fuse import Array, Candidates, best_first, combine, union
 from core.retrieval.language import language_of
 from core.retrieval.tokenize import normalise, query_terms
 from core.retrieval.weights import BM25, FusionTable, ScopeKind, fitted
@@ -54,7 +54,7 @@ class Store(PaperSource, Protocol):
         ...
 
     def vector_counts(self, paper_ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
-        """Return, by paper, the models whose vectors are complete."""
+        """Return, by paper, how many vectors it has by each model."""
         ...
 
 
@@ -193,7 +193,26 @@ class Searcher:
             pool,
         )
         languages = [language_of(chunks[int(i)].text) for i in candidates.ids]
-        return _Found("library", candidates.ids, candidates.scores, languages, chunks)
+        scores = self._without_pending(candidates, chunks)
+        return _Found("library", candidates.ids, scores, languages, chunks)
+
+    def _without_pending(
+        self, candidates: Candidates, chunks: Mapping[int, Chunk]
+    ) -> Mapping[str, Array]:
+        """Return the scores with NaN where a later path has no vectors of a paper yet.
+
+        Every paper has the first path's, so a set-up with one model asks the database nothing.
+        """
+        later = [e.name for e in self._embedders[1:] if e.name in candidates.scores]
+        if not later:
+            return candidates.scores
+        owners = [chunks[int(i)].paper_id for i in candidates.ids]
+        counts = self._store.vector_counts(list(set(owners)))
+        scores = dict(candidates.scores)
+        for model in later:
+            there = np.array([counts[owner].get(model, 0) > 0 for owner in owners], dtype=bool)
+            scores[model] = np.where(there, scores[model], np.nan)
+        return scores
 
     def _hits(
         self, found: "_Found", scores: Mapping[str, Array], fused: Array, k: int
