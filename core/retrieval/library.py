@@ -246,7 +246,7 @@ class LibraryIndex:
 
     def _patch(self, user_id: UUID, slot: _Keywords, live: Live) -> _Patched:
         """Bring a user's keyword index up to date: now if that is quick, else behind the scenes."""
-        path = self._keywords_dir / f"{user_id.hex}.npz"
+        path = self._keyword_file(user_id)
         if slot.index is None and len(live.ids) > SMALL:
             slot.index = TermIndex.load(path)
         index = slot.index
@@ -280,6 +280,9 @@ class LibraryIndex:
         with slot.building:
             slot.index, slot.current = index, self._patched(index, live)
 
+    def _keyword_file(self, user_id: UUID) -> Path:
+        return self._keywords_dir / f"{user_id.hex}.npz"
+
     def _slot(self, user_id: UUID) -> _Keywords:
         with self._mutex:
             slot = self._keywords.setdefault(user_id, _Keywords())
@@ -301,8 +304,13 @@ class LibraryIndex:
         """Make the index of a library complete and prove it, for every model; waits until done.
 
         Every row is read back from Chroma, also those proved before, and what is wrong is written
-        again from Postgres. Without Chroma (another process has it) nothing is to be done.
+        again from Postgres. Without Chroma (another process has it) nothing is to be done. The
+        keyword index is made anew from the stored terms at the next question.
         """
+        slot = self._slot(user_id)
+        with slot.building:
+            self._keyword_file(user_id).unlink(missing_ok=True)
+            slot.index = slot.current = None
         for model, dimension in self._source.models(user_id):
             view = self._view(user_id, model, dimension)
             with view.syncing:

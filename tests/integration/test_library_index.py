@@ -567,6 +567,17 @@ class TestBm25:
         file.write_bytes(data)
         assert make_index().bm25(user, ["w1", "w7"], 20) == before
 
+    def test_sync_makes_it_anew_from_the_stored_terms(
+        self, store, index, user, database, monkeypatch
+    ):
+        monkeypatch.setattr(library_module, "SMALL", 10)
+        self.zipf_paper(store, user, "z")
+        assert index.bm25(user, ["fresh"], 5) == []
+        with database.begin() as connection:
+            connection.execute(text("UPDATE chunks SET terms = 'fresh'"))
+        index.sync(user)
+        assert len(index.bm25(user, ["fresh"], 5)) == 5
+
     def test_a_file_of_another_database_is_not_believed(
         self, store, index, user, tmp_path, monkeypatch
     ):
