@@ -25,10 +25,6 @@ def _ingest(data: Path | None) -> dict[str, Any]:
     return ingest.run(_paper(data))
 
 
-def _ingest(data: Path | None) -> dict[str, Any]:
-    return ingest.run(_paper(data))
-
-
 def _answer(data: Path | None) -> dict[str, Any]:
     return answer.run(_paper(data))
 
@@ -43,7 +39,6 @@ def _retrieval(data: Path | None) -> dict[str, Any]:
 
 
 BENCHES: dict[str, Callable[[Path | None], dict[str, Any]]] = {
-    "ingest": _ingest,
     "ingest": _ingest,
     "retrieval": _retrieval,
     "answer": _answer,

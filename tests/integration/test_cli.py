@@ -15,6 +15,8 @@ import sys
 class Blind:
     def __init__(self, finder):
         self.finder = finder
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] in ("torch", "sentence_transformers", "transformers"):
             return None
