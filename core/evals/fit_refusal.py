@@ -26,7 +26,6 @@ from core.extractive.answer import (
     REFUSAL_FEATURES,
     Fitted,
     Scored,
-    fitted,
     probability,
     refusal_features,
     score,
@@ -44,6 +43,14 @@ WIDE = 40
 PUBMED = 25
 LEAST_KEPT = 0.95
 """The share of the answers found with five sentences that a smaller `drop` must keep."""
+
+PRIOR = Fitted(
+    weights=(1.0, 0.3, 0.15, 0.4, 0.4, 0.2, 0.2, -0.3),
+    refusal=(0.0,) * len(REFUSAL_FEATURES),
+    threshold=0.5,
+    drop=0.3,
+)
+"""Where the fit begins and what it is pulled towards: set by hand, in the order of FEATURES."""
 
 Array = NDArray[np.float64]
 log = logging.getLogger(__name__)
@@ -155,7 +162,7 @@ def fit_weights(scored: Sequence[tuple[Example, Scored]], start: Fitted) -> tupl
             gradient += features.T @ (
                 _softmax(features @ weights, mask) - _softmax(features @ weights)
             )
-        weights += 0.02 * gradient
+        weights = np.clip(weights + 0.02 * gradient, _LOWEST, _HIGHEST)
     weights /= max(1e-9, weights[0])  # the scale is free: one point is one of cosine
     return tuple(float(w) for w in np.round(weights, 3))
 
@@ -163,6 +170,9 @@ def fit_weights(scored: Sequence[tuple[Example, Scored]], start: Fitted) -> tupl
 _SHARPNESS = 8.0
 """Softmax temperature: a lead of 0.5 makes a sentence e^4 times as likely."""
 _RIDGE = 0.05
+_LOWEST = np.array([-np.inf if name == "brief" else 0.0 for name in FEATURES])
+_HIGHEST = np.array([0.0 if name == "brief" else np.inf for name in FEATURES])
+"""What speaks for a sentence may count nothing, but not against it."""
 
 
 def _mask(example: Example, scored: Scored) -> NDArray[np.bool_]:
@@ -177,20 +187,30 @@ def _softmax(points: Array, mask: NDArray[np.bool_] | None = None) -> Array:
 
 
 def fit_logistic(rows: Array, answerable: Array, weights: Array) -> tuple[float, ...]:
-    """Return the coefficients of a ridge logistic regression (Newton's method)."""
-    balance = np.where(
-        answerable > 0, 1 / weights[answerable > 0].sum(), 1 / weights[answerable == 0].sum()
-    )
-    mass = weights * balance * weights.sum() / 2
-    penalty = np.eye(rows.shape[1]) * 0.5
+    """Return the coefficients of a ridge logistic regression (Newton's method).
+
+    Both classes weigh the same; columns are standardised for the penalty; the last is constant.
+    """
+    share = np.where(answerable > 0, weights[answerable > 0].sum(), weights[answerable == 0].sum())
+    mass = weights / share * weights.sum() / 2
+    mean, scale = rows.mean(axis=0), rows.std(axis=0)
+    mean[-1], scale[-1] = 0.0, 1.0
+    scale[scale == 0] = 1.0
+    standard = (rows - mean) / scale
+    penalty = np.eye(rows.shape[1]) * _PENALTY
     penalty[-1, -1] = 1e-6
     beta = np.zeros(rows.shape[1])
     for _ in range(50):
-        p = 1 / (1 + np.exp(-rows @ beta))
-        gradient = rows.T @ (mass * (answerable - p)) - penalty @ beta
-        hessian = (rows * (mass * p * (1 - p))[:, None]).T @ rows + penalty
+        p = 1 / (1 + np.exp(-standard @ beta))
+        gradient = standard.T @ (mass * (answerable - p)) - penalty @ beta
+        hessian = (standard * (mass * p * (1 - p))[:, None]).T @ standard + penalty
         beta = beta + np.linalg.solve(hessian, gradient)
+    beta = beta / scale
+    beta[-1] -= float(beta[:-1] @ mean[:-1])
     return tuple(float(b) for b in np.round(beta, 3))
+
+
+_PENALTY = 1.0
 
 
 def fit(examples: Sequence[Example], embedder: Embedder) -> tuple[Fitted, dict[str, Any]]:
@@ -199,7 +219,7 @@ def fit(examples: Sequence[Example], embedder: Embedder) -> tuple[Fitted, dict[s
     log.info("%d questions scored", len(scored))
     values, chances = _held_out(scored)
     threshold = _best_threshold(chances)
-    final = _fit_once(scored, fitted())
+    final = _fit_once(scored, PRIOR)
     final = replace(final, threshold=threshold, drop=_least_drop(scored, final))
     return final, _report(scored, final, chances, threshold, values)
 
@@ -220,7 +240,7 @@ def _held_out(scored: Sequence[tuple[Example, Scored]]) -> tuple[dict[str, Fitte
     values: dict[str, Fitted] = {}
     chances = []
     for group in dict.fromkeys(e.group for e, _ in scored if e.real):
-        values[group] = _fit_once([(e, s) for e, s in scored if e.group != group], fitted())
+        values[group] = _fit_once([(e, s) for e, s in scored if e.group != group], PRIOR)
         for example, result in scored:
             if example.real and example.group == group:
                 chance = probability(refusal_features(result, values[group]), values[group])

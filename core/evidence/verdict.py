@@ -81,6 +81,8 @@ _ENOUGH = {True: 0.6, False: 0.5}
 _SOME = {True: 0.45, False: 0.35}
 _ALIKE = 0.5
 """The share of common content from which a difference in one word is a difference in meaning."""
+_SIMPLE = 16
+"""Content words up to which a sentence is taken to make one statement."""
 _PAIR_COST = 0.04
 """What two sentences must be better than one."""
 
@@ -277,10 +279,13 @@ def _clash_of_quantities(claim: Facts, evidence: _Evidence) -> _Clash | None:
             continue
         if quantity.spoken and quantity.value < 2.5:  # "two", "half", "twice": seldom a count
             continue
+        elsewhere = any(quantity.agrees(q) for q in whole)
         rivals = [q for q in near if _rivals(quantity, q, claim.quantities)]
+        if elsewhere:  # only the same thing counted or measured otherwise is a clash then
+            rivals = [q for q in rivals if q.noun or q.measures]
         if rivals:
             return _Clash("contradicted", "number", (str(quantity), str(rivals[0])))
-        if not any(quantity.agrees(q) for q in whole):
+        if not elsewhere:
             return _Clash("unsupported", "no_number", (str(quantity),))
     return None
 
@@ -308,6 +313,8 @@ def _counts_otherwise(
 
 def _clash_of_names(claim: Facts, evidence: _Evidence) -> _Clash | None:
     missing = sorted(n for n in claim.names if not _named(n, evidence.whole))
+    if not evidence.same_language:  # names are translated, codes and acronyms with digits are not
+        missing = [name for name in missing if any(c.isdigit() for c in name)]
     if not missing:
         return None
     rivals = sorted(n for n in evidence.facts.names if not _named(n, claim))
@@ -348,6 +355,8 @@ def _clash_of_polarity(found: Facts, evidence: _Evidence) -> _Clash | None:
     near = _nearest_clause(found, evidence)
     if evidence.same_language and _coverage(found, near) < _ALIKE:
         return None
+    if not evidence.same_language and max(len(found.stems), len(near.stems)) > _SIMPLE:
+        return None  # which part of a long sentence a negation is about, only words could tell
     swapped = _swapped(found, evidence.facts)
     opposite = _opposite_poles(found, near)
     negated = found.negated != near.negated

@@ -14,7 +14,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from core.evidence.facts import content, normalise
+from core.evidence.facts import content, facts, normalise
 from core.evidence.language import CJK, is_chinese
 from core.evidence.numbering import defuse, write
 from core.evidence.quotes import citation
@@ -28,6 +28,8 @@ FEWEST_SENTENCES = 2
 MOST_ENCODED = 32
 """Sentences compared by meaning: more would not be read within 250 ms on two cores."""
 CLOSEST = 3
+BRIEF = 6
+"""Content words below which a sentence says little."""
 
 REFUSALS = {
     (True, False): "这篇论文似乎没有回答这个问题。",
@@ -41,7 +43,13 @@ OFFERS = {True: "最接近的段落：", False: "Closest passages: "}
 FEATURES = (
     "cosine", "terms", "terms_before", "terms_nearby", "hit_cosine", "rank", "kind", "brief"
 )  # fmt: skip
-REFUSAL_FEATURES = ("cosine", "hit_cosine", "terms", "terms_found", "kind", "across", "constant")
+REFUSAL_FEATURES = (
+    "cosine", "peak", "hit_cosine", "terms_nearby", "terms_missing", "name_missing", "kind",
+    "across", "constant",
+)  # fmt: skip
+"""`peak`: by how much the best cosine exceeds the median. `terms_missing`: the share of the
+question's terms that no passage has; `name_missing`: whether a name of the question is among them.
+"""
 
 _ASKING = re.compile(
     "什么时候|为什么|是什么|有什么|多少|什么|怎么样|怎样|怎么|如何|哪些|哪个|哪种|哪里|哪一|为何|何时|是否|几个|几种|吗|呢|请问|谁"
@@ -92,6 +100,8 @@ class Scored:
     vectors: NDArray[np.float32]
     across: tuple[bool, ...]
     """Whether each candidate is in another language than the question."""
+    missing: tuple[float, float]
+    """`terms_missing` and `name_missing` of REFUSAL_FEATURES."""
 
 
 @cache
@@ -152,13 +162,14 @@ def score(question: str, hits: Sequence[Hit], embedder: Embedder) -> Scored:
             candidate.hit.scores.dense or 0.0,
             1.0 - candidate.rank / max(1, len(hits)),
             fits(kind, candidate.text, candidate.facts),
-            float(len(candidate.facts.stems) < 6),
+            _is_brief(candidate),
         )
         for candidate, cosine, near in zip(found, cosines, overlap, strict=True)
     ]
     features = np.array(rows, dtype=np.float64).reshape(len(rows), len(FEATURES))
     across = tuple(c.facts.chinese != is_chinese(question) for c in found)
-    return Scored(kind, tuple(found), features, vectors[1:], across)
+    missing = _missing(terms, question, hits)
+    return Scored(kind, tuple(found), features, vectors[1:], across, missing)
 
 
 def probability(row: NDArray[np.float64], values: Fitted) -> float:
@@ -173,9 +184,10 @@ def refusal_features(scored: Scored, values: Fitted) -> NDArray[np.float64]:
     return np.array(
         [
             columns["cosine"].max(),
+            columns["cosine"].max() - np.median(columns["cosine"]),
             columns["hit_cosine"].max(),
-            columns["terms"][best],
             columns["terms_nearby"].max(),
+            *scored.missing,
             columns["kind"][best],
             float(scored.across[best]),
             1.0,
@@ -258,6 +270,27 @@ def _overlaps(
             ]
         )
     return np.array(rows, dtype=np.float64).reshape(n, 3)
+
+
+def _is_brief(candidate: Candidate) -> float:
+    return float(len(candidate.facts.stems) < BRIEF or candidate.text.endswith((":", "：")))
+
+
+def _missing(terms: frozenset[str], question: str, hits: Sequence[Hit]) -> tuple[float, float]:
+    """Return the share of the question's terms that no hit has, and whether a name is missing.
+
+    Terms with Han characters count only where a passage is in Chinese, others only where one is
+    not, or where they are names.
+    """
+    folded = normalise(
+        " ".join(f"{h.title} {h.chunk.section} {h.chunk.text}" for h in hits)
+    ).casefold()
+    have = content(folded)
+    same = any(is_chinese(hit.chunk.text) == is_chinese(question) for hit in hits)
+    named = {name for name in facts(question).names if not _HAN.search(name)}
+    lost = {name for name in named if name not in folded and not content(name) <= have}
+    wanted = terms if same else frozenset(stem for name in named for stem in content(name))
+    return len(wanted - have) / max(1, len(wanted)), float(bool(lost))
 
 
 def _most_promising(found: Sequence[Candidate], overlap: NDArray[np.float64]) -> list[int]:

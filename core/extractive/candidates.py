@@ -14,11 +14,14 @@ SHORTEST_WORDS = 4
 SHORTEST_HAN = 7
 SHORTEST_ITEM = 50
 """Characters: a shorter list item without a full stop may be a heading."""
+LEAD_IN_WORDS = 8
 LONGEST = 600
 """Characters; longer runs are tables and listings that no stop divides."""
 
 _HAN = re.compile(f"[{CJK}]")
-_TERMINAL = re.compile(r"[.!。！；;…][\"'”’)\]）】」』]*(?:\s?[\[［(]\d[\d,，\s–-]*[\]］)])*\d*$")
+_NOTES = r"(?:\s?[\[［(]\d[\d,，\s–-]*[\]］)])*(?:\s?\d{1,3}(?:[,–-]\d{1,3})*)?$"
+_TERMINAL = re.compile(r"[.!。！；;…][\"'”’)\]）】」』]*" + _NOTES)
+_LEAD_IN = re.compile(r"[:：]$")
 _ITEM = re.compile(r"^\s*(?:[-•*–▪●·]|\(?\d{1,2}[.)、）](?!\d)|[(（]\d{1,2}[)）])\s*\S")
 _BROKEN_START = re.compile(r"^[a-zà-ÿ,.;:)\]%’'”，。；：、）】？！]")
 _LOWER_NAME = re.compile(r"^[a-z]+[A-Z0-9]|^[a-z]-[a-z]|^(?:https?|www|de|von|van)\b")
@@ -73,7 +76,8 @@ def _of_hit(hit: Hit, rank: int) -> Iterator[Candidate]:
 def is_whole(sentence: str) -> bool:
     """Return whether `sentence` states something from its beginning to its end.
 
-    One cut by the border of a chunk or page does not; nor does a question or a lead-in to a list.
+    One cut by the border of a chunk or page does not; nor does a question. A lead-in to a list or
+    a listing does when it is long enough to say what follows.
     """
     if _BROKEN_START.match(sentence) and not _LOWER_NAME.match(sentence):
         return False

@@ -87,5 +87,5 @@ def test_hostile_text_takes_linear_time(piece):
         split_sentences(text)
         return time.perf_counter() - start
 
-    seconds(10_000)
-    assert seconds(200_000) < max(0.5, 40 * seconds(20_000))
+    seconds(5_000)
+    assert seconds(100_000) < max(0.5, 40 * seconds(10_000))
