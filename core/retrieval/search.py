@@ -49,8 +49,8 @@ class Store(PaperSource, Protocol):
         """Return the title of each paper."""
         ...
 
-    def chunks_by_id(self, ids: Sequence[int]) -> dict[int, Chunk]:
-        """Return the chunks that exist."""
+    def chunks_by_id(self, ids: Sequence[int], *, spans: bool = True) -> dict[int, Chunk]:
+        """Return the chunks that exist, with or without their spans."""
         ...
 
     def vector_counts(self, paper_ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
@@ -177,7 +177,7 @@ class Searcher:
         }
         lists[BM25] = self._library.bm25(scope.user_id, terms, pool)
         chunks = self._store.chunks_by_id(
-            list({chunk_id for found in lists.values() for chunk_id, _ in found})
+            list({chunk_id for found in lists.values() for chunk_id, _ in found}), spans=False
         )
         wanted = frozenset(papers)
         kept = {
@@ -192,7 +192,7 @@ class Searcher:
             },
             pool,
         )
-        languages = [language_of(chunks[int(i)].text) for i in candidates.ids]
+        languages = [language_of(chunks[int(i)].text[:_HEAD]) for i in candidates.ids]
         scores = self._without_pending(candidates, chunks)
         return _Found("library", candidates.ids, scores, languages, chunks)
 
@@ -232,6 +232,9 @@ class Searcher:
             heads.add(head)
             cosine = None if dense is None or np.isnan(dense[i]) else float(dense[i])
             hits.append(Hit(chunk, Scores(cosine, float(scores[BM25][i]), float(fused[i]))))
+        if found.kind == "library":
+            whole = self._store.chunks_by_id([hit.chunk.id for hit in hits])
+            hits = [replace(h, chunk=whole[h.chunk.id]) for h in hits if h.chunk.id in whole]
         titles = self._store.titles(list({hit.chunk.paper_id for hit in hits}))
         return [replace(hit, title=titles.get(hit.chunk.paper_id, "")) for hit in hits]
 
