@@ -10,10 +10,12 @@ import argparse
 import json
 import logging
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 import numpy as np
@@ -41,6 +43,7 @@ HITS = 8
 WIDE = 40
 """Hits from which the answer's passages are taken away."""
 PUBMED = 25
+SCIFACT = 60
 LEAST_KEPT = 0.95
 """The share of the answers found with five sentences that a smaller `drop` must keep."""
 
@@ -60,8 +63,9 @@ log = logging.getLogger(__name__)
 class Example:
     """A question, its hits and what is known of it.
 
-    `holds` says which candidates hold the answer, None where that is not labelled. `group` names
-    the paper, for leaving one out. `real`: a tuning question as it is, not made from another.
+    `holds` says which candidates hold the answer, None where that is not labelled. `weight` counts
+    in the refusal, `ranking` in the order of sentences. `group` names the paper, for leaving one
+    out. `real`: a tuning question as it is, not made from another.
     """
 
     question: str
@@ -70,6 +74,7 @@ class Example:
     weight: float
     group: str
     real: bool = False
+    ranking: float = 0.0
     holds: Callable[[Candidate], bool] | None = None
 
 
@@ -81,7 +86,14 @@ def tuning_examples(
         hits = tuple(search(question, WIDE))
         holds = _holder(question) if question.answerable else None
         yield Example(
-            question.question, hits[:HITS], question.answerable, 1.0, question.file, True, holds
+            question.question,
+            hits[:HITS],
+            question.answerable,
+            1.0,
+            question.file,
+            real=True,
+            ranking=1.0,
+            holds=holds,
         )
         if question.answerable:
             silent = [h for h in hits if h.chunk.page not in question.pages]
@@ -129,6 +141,32 @@ def pubmed_examples(folder: Path, embedder: Embedder) -> Iterator[Example]:
             yield Example(row["question"], hits[:HITS], answerable, 0.1, f"pubmed-{row['id']}")
 
 
+def scifact_examples(folder: Path, embedder: Embedder) -> Iterator[Example]:
+    """Yield SciFact claims on the abstracts that speak of them, for the order of sentences only."""
+    abstracts = {str(r["doc_id"]): r["abstract"] for r in read_jsonl(folder / "corpus.jsonl")}
+    labelled = (row for row in read_jsonl(folder / "claims.jsonl") if row["evidence"])
+    for row in islice(labelled, SCIFACT):
+        evidence = row["evidence"][0]
+        abstract = abstracts[str(evidence["doc_id"])]
+        gold = {abstract[i].strip() for i in evidence["sentences"]}
+        passages = [" ".join(abstract[i : i + 4]) for i in range(0, len(abstract), 4)]
+        vectors = embedder.encode(passages)
+        hits = rank(row["claim"], passages, vectors, embedder, str(evidence["doc_id"]))
+        yield Example(
+            row["claim"],
+            hits[:HITS],
+            True,
+            0.0,
+            f"scifact-{row['id']}",
+            ranking=0.3,
+            holds=partial(_is_one_of, gold),
+        )
+
+
+def _is_one_of(gold: Collection[str], candidate: Candidate) -> bool:
+    return candidate.text.strip() in gold
+
+
 def rank(
     question: str, passages: Sequence[str], vectors: Vectors, embedder: Embedder, paper: str
 ) -> tuple[Hit, ...]:
@@ -153,14 +191,16 @@ def fit_weights(scored: Sequence[tuple[Example, Scored]], start: Fitted) -> tupl
 
     The prior pulls towards `start`, so that few questions cannot carry a weight far.
     """
-    lists = [(s.features, mask) for e, s in scored if (mask := _mask(e, s)).any()]
+    lists = [(e.ranking, s.features, mask) for e, s in scored if (mask := _mask(e, s)).any()]
     prior = np.asarray(start.weights) * _SHARPNESS
     weights = prior.copy()
     for _ in range(2_000):
         gradient = -_RIDGE * (weights - prior)
-        for features, mask in lists:
-            gradient += features.T @ (
-                _softmax(features @ weights, mask) - _softmax(features @ weights)
+        for share, features, mask in lists:
+            gradient += (
+                share
+                * features.T
+                @ (_softmax(features @ weights, mask) - _softmax(features @ weights))
             )
         weights = np.clip(weights + 0.02 * gradient, _LOWEST, _HIGHEST)
     weights /= max(1e-9, weights[0])  # the scale is free: one point is one of cosine
@@ -169,7 +209,7 @@ def fit_weights(scored: Sequence[tuple[Example, Scored]], start: Fitted) -> tupl
 
 _SHARPNESS = 8.0
 """Softmax temperature: a lead of 0.5 makes a sentence e^4 times as likely."""
-_RIDGE = 0.05
+_RIDGE = 0.2
 _LOWEST = np.array([-np.inf if name == "brief" else 0.0 for name in FEATURES])
 _HIGHEST = np.array([0.0 if name == "brief" else np.inf for name in FEATURES])
 """What speaks for a sentence may count nothing, but not against it."""
@@ -217,35 +257,39 @@ def fit(examples: Sequence[Example], embedder: Embedder) -> tuple[Fitted, dict[s
     """Return what is fitted, and the figures of the tuning questions left out paper by paper."""
     scored = [(e, s) for e in examples if (s := score(e.question, e.hits, embedder)).candidates]
     log.info("%d questions scored", len(scored))
-    values, chances = _held_out(scored)
-    threshold = _best_threshold(chances)
+    chances = _held_out(scored)
     final = _fit_once(scored, PRIOR)
-    final = replace(final, threshold=threshold, drop=_least_drop(scored, final))
-    return final, _report(scored, final, chances, threshold, values)
+    final = replace(final, threshold=_best_threshold(chances), drop=_least_drop(scored, final))
+    return final, _report(scored, final, chances)
 
 
 def _fit_once(scored: Sequence[tuple[Example, Scored]], start: Fitted) -> Fitted:
     values = replace(start, weights=fit_weights(scored, start))
-    rows = np.array([refusal_features(s, values) for _, s in scored])
-    answerable = np.array([float(e.answerable) for e, _ in scored])
-    weights = np.array([e.weight for e, _ in scored])
+    counted = [(e, s) for e, s in scored if e.weight]
+    rows = np.array([refusal_features(s, values) for _, s in counted])
+    answerable = np.array([float(e.answerable) for e, _ in counted])
+    weights = np.array([e.weight for e, _ in counted])
     return replace(values, refusal=fit_logistic(rows, answerable, weights))
 
 
-Chances = list[tuple[bool, float, bool]]
+class Chance(NamedTuple):
+    """A question judged by values fitted without its paper."""
+
+    example: Example
+    probability: float
+    found: bool
 
 
-def _held_out(scored: Sequence[tuple[Example, Scored]]) -> tuple[dict[str, Fitted], Chances]:
-    """Return, by paper, the values fitted without it; and (answerable, chance, found) of each."""
-    values: dict[str, Fitted] = {}
+def _held_out(scored: Sequence[tuple[Example, Scored]]) -> list[Chance]:
+    """Judge the tuning questions, and those made of them, with their paper left out."""
     chances = []
     for group in dict.fromkeys(e.group for e, _ in scored if e.real):
-        values[group] = _fit_once([(e, s) for e, s in scored if e.group != group], PRIOR)
+        values = _fit_once([(e, s) for e, s in scored if e.group != group], PRIOR)
         for example, result in scored:
-            if example.real and example.group == group:
-                chance = probability(refusal_features(result, values[group]), values[group])
-                chances.append((example.answerable, chance, _found(example, result, values[group])))
-    return values, chances
+            if example.group == group:
+                chance = probability(refusal_features(result, values), values)
+                chances.append(Chance(example, chance, _found(example, result, values)))
+    return chances
 
 
 def _found(example: Example, scored: Scored, values: Fitted) -> bool:
@@ -253,22 +297,29 @@ def _found(example: Example, scored: Scored, values: Fitted) -> bool:
     return holds is not None and any(holds(c) for c in select(scored, values))
 
 
-def _best_threshold(chances: Chances) -> float:
+def _best_threshold(chances: Sequence[Chance]) -> float:
     """Return the threshold with the best mean of refused and answered shares; the lowest such."""
     grid = np.round(np.arange(0.05, 0.96, 0.01), 2)
     return float(max(grid, key=lambda t: (round(sum(_shares(chances, float(t))), 6), -t)))
 
 
-def _shares(chances: Chances, threshold: float) -> tuple[float, float]:
-    """Return (refused of the unanswerable, answered of the answerable)."""
-    refused = [chance < threshold for answerable, chance, _ in chances if not answerable]
-    answered = [chance >= threshold for answerable, chance, _ in chances if answerable]
-    return float(np.mean(refused)), float(np.mean(answered))
+def _shares(chances: Sequence[Chance], threshold: float) -> tuple[float, float]:
+    """Return (refused of the unanswerable, answered of the answerable), by weight."""
+    unanswerable = [c for c in chances if not c.example.answerable]
+    answerable = [c for c in chances if c.example.answerable]
+    return (
+        _weighted(unanswerable, [c.probability < threshold for c in unanswerable]),
+        _weighted(answerable, [c.probability >= threshold for c in answerable]),
+    )
+
+
+def _weighted(chances: Sequence[Chance], values: Sequence[bool]) -> float:
+    return float(np.average(values, weights=[c.example.weight for c in chances]))
 
 
 def _least_drop(scored: Sequence[tuple[Example, Scored]], values: Fitted) -> float:
     """Return the smallest `drop` that keeps LEAST_KEPT of what five sentences find."""
-    labelled = [(e, s) for e, s in scored if e.holds is not None]
+    labelled = [(e, s) for e, s in scored if e.real and e.holds is not None]
 
     def found(drop: float) -> int:
         return sum(_found(e, s, replace(values, drop=drop)) for e, s in labelled)
@@ -279,21 +330,18 @@ def _least_drop(scored: Sequence[tuple[Example, Scored]], values: Fitted) -> flo
 
 
 def _report(
-    scored: Sequence[tuple[Example, Scored]],
-    final: Fitted,
-    chances: Chances,
-    threshold: float,
-    values: dict[str, Fitted],
+    scored: Sequence[tuple[Example, Scored]], final: Fitted, chances: Sequence[Chance]
 ) -> dict[str, Any]:
-    refused, answered = _shares(chances, threshold)
-    real = [(e, s) for e, s in scored if e.real and e.answerable]
+    """Return the figures of the tuning questions as they are."""
+    real = [c for c in chances if c.example.real]
+    refused, answered = _shares(real, final.threshold)
+    lengths = [len(select(s, final)) for e, s in scored if e.real and e.answerable]
     return {
         "examples": len(scored),
-        "papers_left_out_in_turn": len(values),
         "refused_unanswerable": round(refused, 3),
         "answered_answerable": round(answered, 3),
-        "sentence_found": round(float(np.mean([f for a, _, f in chances if a])), 3),
-        "sentences": round(float(np.mean([len(select(s, final)) for _, s in real])), 2),
+        "sentence_found": round(float(np.mean([c.found for c in real if c.example.answerable])), 3),
+        "sentences": round(float(np.mean(lengths)), 2),
     }
 
 
@@ -341,6 +389,7 @@ def main() -> None:
             *tuning_examples(questions, _searcher(bench, questions, options.shared)),
             *qasper_examples(options.shared / "qa_qasper", embedder),
             *pubmed_examples(options.shared / "qa_pubmedqa", embedder),
+            *scifact_examples(options.shared / "ret_scifact", embedder),
         ]
         values, figures = fit(examples, embedder)
     write(options.out, values)

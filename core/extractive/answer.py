@@ -25,7 +25,7 @@ from core.types import Citation, Hit
 
 MOST_SENTENCES = 5
 FEWEST_SENTENCES = 2
-MOST_ENCODED = 32
+MOST_ENCODED = 24
 """Sentences compared by meaning: more would not be read within 250 ms on two cores."""
 CLOSEST = 3
 BRIEF = 6

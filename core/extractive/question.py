@@ -46,8 +46,6 @@ _CUES: dict[Kind, str] = {
     r"|\bunfortunately\b|但|然而|局限|不足|限制|未来|不能|无法|缺点",
     "definition": r"\b(?:is|are) (?:an?|the)\b|\brefers? to\b|\bdefin|\bdenotes?\b|\bmeans\b|\bcalled\b"
     r"|\bknown as\b|\bstands? for\b|是一|是指|定义|称为|叫做|称之为|指的是|表示|即",
-    "method": r"\bby \w+ing\b|\bus(?:e|es|ed|ing)\b|\bwe \w+|\bvia\b|\bthrough\b|\bfirst\b|\bthen\b"
-    r"|\bapply|\bcompute|通过|使用|采用|利用|首先|然后|可以|命令|选项|步骤",
     "time": r"\b(?:19|20)\d\d\b|\bjanuary|\bfebruary|\bmarch\b|\bapril|\bjune\b|\bjuly\b|\baugust"
     r"|\bseptember|\boctober|\bnovember|\bdecember|年|月",
     "dataset": r"\bdata ?sets?\b|\bcorpus|\bcorpora|\bbenchmark|\bcollected?\b|数据|语料|基准",
@@ -62,11 +60,14 @@ def kind_of(question: str) -> Kind:
 
 
 def fits(kind: Kind, sentence: str, found: Facts) -> float:
-    """Return how well a sentence can answer a question of that kind, 0 or 1; 'other' fits none."""
+    """Return how well a sentence can answer a question of that kind, 0 or 1.
+
+    Nothing marks what answers a question of kind 'method' or 'other': no sentence fits those.
+    """
     if kind == "number":
         return float(bool(found.quantities))
     if kind == "who":
         return float(bool(found.names) or "作者" in sentence)
-    if kind == "other":
+    if kind not in _CUES:
         return 0.0
     return float(bool(re.search(_CUES[kind], sentence, re.IGNORECASE)))
