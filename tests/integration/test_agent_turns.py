@@ -279,3 +279,40 @@ def test_the_database_going_away_in_mid_turn_does_not_lose_the_answer(with_model
     events = list(bench.runner.follow(LOCAL_USER, turn.id))
     assert ending(events)["answer"].startswith("The scores")
     assert [n["code"] for n in of_kind(events, "notice")] == ["not_saved"]
+
+
+# --- with a reranker ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def with_cohere(make_bench, cohere_server, sample):
+    cohere_server.required_key = "right"
+
+    def make(key):
+        bench = make_bench(COHERE_API_KEY=key, COHERE_BASE_URL=cohere_server.root)
+        bench.ingestor.ingest(LOCAL_USER, sample.name, sample.read_bytes())
+        return bench
+
+    return make
+
+
+def test_a_reranked_answer_shows_the_rerank_scores(with_cohere, cohere_server):
+    _, events = ask(with_cohere("right"))
+    assert all(c["scores"]["rerank"] is not None for c in ending(events)["citations"])
+    assert not of_kind(events, "notice")
+    assert cohere_server.requests[-1].body["model"] == "rerank-multilingual-v3.0"
+
+
+def test_a_wrong_cohere_key_is_said_and_the_fused_order_stands(with_cohere):
+    _, events = ask(with_cohere("wr0ng-secret"))
+    (notice,) = of_kind(events, "notice")
+    assert "COHERE_API_KEY" in notice["text"]
+    assert "wr0ng-secret" not in str(events)
+    assert all(c["scores"]["rerank"] is None for c in ending(events)["citations"])
+
+
+def test_a_failing_reranker_is_said_too(with_cohere, cohere_server):
+    cohere_server.enqueue(failure(500, "boom"))
+    _, events = ask(with_cohere("right"))
+    assert len(of_kind(events, "notice")) == 1
+    assert ending(events)["citations"]

@@ -296,3 +296,14 @@ def _wait(condition, seconds: float = 30.0) -> None:
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.05)
+
+
+def test_a_file_of_400_pages_goes_in_and_its_pages_keep_their_numbers(ingestor, store):
+    user = uuid4()
+    text = "Page {0} reports that sample number {0} weighed {1} grams after the treatment."
+    data = made_pdf([lines(72, 700, 11, [text.format(n, n * 7)]) for n in range(1, 401)])
+    added = ingestor.ingest(user, "400 pages.pdf", data)
+    assert added.pages == 400
+    chunks = store.chunks([added.paper_id])
+    assert {chunk.page for chunk in chunks} == set(range(1, 401))
+    assert all(f"sample number {chunk.page} " in chunk.text for chunk in chunks)

@@ -121,6 +121,7 @@ def test_nothing_found_is_refused_without_citations(embedder):
 def test_passages_without_a_sentence_are_refused(embedder):
     result = ask("How many?", ["84.6 88.5 92.1 91.0", "Table 3"], embedder)
     assert result.refused
+    assert result.citations == ()
 
 
 def test_several_papers_are_answered_best_paper_first(embedder):
