@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from core.evidence.sentences import split_sentences
@@ -12,6 +13,8 @@ _DASHES = str.maketrans(
     dict.fromkeys("‐‑‒–—−﹣－", "-") | dict.fromkeys("‘’`´", "'") | dict.fromkeys("“”„«»", '"')
 )
 _ENOUGH_SHARED = 0.5
+_GAP = 0.03
+"""Of the page's width: a wider gap in a line is one between columns, or before a margin note."""
 
 
 class Place(NamedTuple):
@@ -81,6 +84,32 @@ def boxes(spans: Sequence[Span], start: int, end: int) -> tuple[Box, ...]:
         for span in spans
         if span.start < end and start < span.end
     )
+
+
+def reads_straight(lines: Sequence[Box]) -> bool:
+    """Return whether lines of print follow one another down a column, at most into a next one.
+
+    A sentence into which a margin note or another column got mixed does not: its line boxes go to
+    a place beside and come back, or end beside instead of at the head of a new column.
+    """
+    turned = False
+    for above, box in pairwise(lines):
+        if _beneath(above, box):
+            continue
+        head_of_next = box.x0 > lines[0].x0 and box.y1 < lines[0].y0
+        if turned or not head_of_next:
+            return False
+        turned = True
+    return True
+
+
+def _beneath(above: Box, box: Box) -> bool:
+    """Whether two pieces share a column: one goes on the other's line, or stands under most of it."""
+    level = box.y0 < above.y1 and box.y1 > above.y0
+    if level and -_GAP < box.x0 - above.x1 < _GAP:
+        return True
+    shared = min(above.x1, box.x1) - max(above.x0, box.x0)
+    return shared > 0.5 * min(above.x1 - above.x0, box.x1 - box.x0)
 
 
 def citation(n: int, hit: Hit, quote: str) -> Citation:

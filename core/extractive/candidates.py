@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.evidence.facts import Facts, facts
 from core.evidence.language import CJK, is_chinese
-from core.evidence.quotes import fold
+from core.evidence.quotes import boxes, fold, reads_straight
 from core.evidence.sentences import split_sentences
 from core.types import Hit
 
@@ -68,7 +68,8 @@ def _of_hit(hit: Hit, rank: int) -> Iterator[Candidate]:
     for start, end in split_sentences(text):
         sentence = text[start:end]
         found = facts(sentence[:LONGEST])
-        if end - start <= LONGEST and is_whole(sentence) and is_prose(sentence):
+        usable = end - start <= LONGEST and is_whole(sentence) and is_prose(sentence)
+        if usable and reads_straight(boxes(hit.chunk.spans, start, end)):
             yield Candidate(sentence, hit, rank, start, found, before)
         before = found.stems
 

@@ -2,7 +2,7 @@ from uuid import uuid4
 
 import pytest
 
-from core.evidence.quotes import citation, locate
+from core.evidence.quotes import citation, locate, reads_straight
 from core.types import Box, Chunk, Hit, Scores, Span
 
 LINES = [
@@ -71,3 +71,26 @@ def test_citation_is_self_contained():
     assert (made.file, made.title, made.passage) == (chunk.file, "A title", chunk.text)
     assert made.scores.dense == 0.5
     assert made.boxes
+
+
+LEFT, LOWER = Box(0.1, 0.2, 0.48, 0.22), Box(0.1, 0.23, 0.3, 0.25)
+RIGHT_TOP, RIGHT_LOW = Box(0.52, 0.1, 0.9, 0.12), Box(0.52, 0.3, 0.9, 0.32)
+NOTE = Box(0.02, 0.21, 0.08, 0.23)
+
+
+@pytest.mark.parametrize(
+    ("lines", "straight"),
+    [
+        ([LEFT], True),
+        ([LEFT, LOWER], True),
+        ([LEFT, LOWER, RIGHT_TOP], True),
+        ([Box(0.1, 0.2, 0.3, 0.22), Box(0.32, 0.2, 0.48, 0.22)], True),
+        ([LEFT, NOTE, LOWER], False),
+        ([LEFT, LOWER, NOTE], False),
+        ([LEFT, RIGHT_LOW, LOWER], False),
+        ([LEFT, RIGHT_TOP, LOWER], False),
+        ([], True),
+    ],
+)
+def test_lines_of_a_sentence_follow_one_another(lines, straight):
+    assert reads_straight(lines) is straight
