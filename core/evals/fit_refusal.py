@@ -1,9 +1,10 @@
 """Fits `core/extractive/fitted.json` on the tuning questions; the reporting half is never read.
 
-`python -m core.evals.fit_refusal` (about ten minutes). Sentence weights: listwise softmax over
-the candidates of each answerable question. Refusal: logistic regression; beside the tuning
-questions as they are it sees each of them once more with the answer's passages taken away, and
-the shared QASPER and PubMedQA questions with their own and with another paper's passages.
+`EMBEDDING_MODELS=use-multilingual python -m core.evals.fit_refusal --data-dir DIR` takes minutes.
+Sentence weights: listwise softmax over the candidates of each answerable question; SciFact's
+claims and rationales count too. Refusal: logistic regression; beside the tuning questions as they
+are it sees each answerable one again without the answer's passages, and the shared QASPER and
+PubMedQA questions with and without passages that answer.
 """
 
 import argparse
@@ -44,7 +45,7 @@ WIDE = 40
 """Hits from which the answer's passages are taken away."""
 PUBMED = 25
 SCIFACT = 60
-LEAST_KEPT = 0.95
+LEAST_KEPT = 1.0
 """The share of the answers found with five sentences that a smaller `drop` must keep."""
 
 PRIOR = Fitted(

@@ -3,6 +3,7 @@
 Reads the labelled questions of `data/evals` (layout in its README) and trains on nothing.
 """
 
+import logging
 import re
 import statistics
 import time
@@ -21,6 +22,7 @@ from core.errors import BadInput
 from core.evals.sets import read_jsonl
 from core.types import Citation, Hit
 
+_HAN = re.compile("[\u3400-\u9fff]")
 TOP = 5
 SHINGLE = 8
 """Characters. Two readers order columns differently; runs of eight survive that, pages do not."""
@@ -185,12 +187,12 @@ def on_page(quote: str, page: str) -> bool | None:
     """Return whether `quote` stands on `page` as another reader read it; None if it could not.
 
     Compared are runs of eight letters and digits. A page counts as unreadable when it lacks most
-    of the characters of the quote (fonts without a usable encoding).
+    of the quote's characters, the Chinese ones if it has any (fonts without a usable encoding).
     """
     needle, hay = _letters(quote), _letters(page)
     if not needle or needle in hay:
         return True
-    characters = set(needle)
+    characters = set(_HAN.findall(needle)) or set(needle)
     if len(characters & set(hay)) < 0.5 * len(characters):
         return None
     runs = [needle[i : i + SHINGLE] for i in range(max(1, len(needle) - SHINGLE + 1))]
@@ -204,6 +206,7 @@ def _letters(text: str) -> str:
 
 def _page_reader() -> Callable[[Path, int], str]:
     readers: dict[Path, PdfReader] = {}
+    logging.getLogger("pypdf").setLevel(logging.ERROR)  # it warns once for every font
 
     @cache
     def read(path: Path, page: int) -> str:

@@ -58,6 +58,8 @@ _ASKING = re.compile(
 _HAN = re.compile(f"[{CJK}]")
 _RARE = 2.0
 """Added to the weight of all terms: having the only term there is means little if all have it."""
+_ACROSS_TERMS = 0.5
+"""Stands for the share of terms where two languages have none to share: neither good nor bad."""
 _ALIKE = 0.92
 """Cosine from which two sentences say the same."""
 
@@ -132,10 +134,10 @@ def answer(
     values = values or fitted()
     scored = score(question, hits, embedder)
     if not scored.candidates:
-        return _refusal(question, hits, 0.0, first_number)
+        return _refusal(question, hits, (), 0.0, first_number)
     confidence = probability(refusal_features(scored, values), values)
     if confidence < values.threshold:
-        return _refusal(question, hits, confidence, first_number)
+        return _refusal(question, hits, _closest(scored, values), confidence, first_number)
     chosen = in_reading_order(select(scored, values), hits)
     made = tuple(
         citation(n, candidate.hit, candidate.text)
@@ -181,15 +183,16 @@ def refusal_features(scored: Scored, values: Fitted) -> NDArray[np.float64]:
     """Return the row of REFUSAL_FEATURES of a question that has candidates."""
     columns = dict(zip(FEATURES, scored.features.T, strict=True))
     best = int(np.argmax(scored.features @ np.asarray(values.weights)))
+    across = scored.across[best]
     return np.array(
         [
             columns["cosine"].max(),
             columns["cosine"].max() - np.median(columns["cosine"]),
             columns["hit_cosine"].max(),
-            columns["terms_nearby"].max(),
+            _ACROSS_TERMS if across else columns["terms_nearby"].max(),
             *scored.missing,
             columns["kind"][best],
-            float(scored.across[best]),
+            float(across),
             1.0,
         ]
     )
@@ -225,18 +228,33 @@ def shown(quote: str) -> str:
     return defuse(" ".join(quote.split()))
 
 
+def _closest(scored: Scored, values: Fitted) -> list[Candidate]:
+    """Return the best sentence of each of the three passages that come nearest."""
+    points = scored.features @ np.asarray(values.weights)
+    best: dict[int, Candidate] = {}
+    for i in np.argsort(-points, kind="stable"):
+        candidate = scored.candidates[i]
+        best.setdefault(candidate.hit.chunk.id, candidate)
+    return list(best.values())[:CLOSEST]
+
+
 def _refusal(
-    question: str, hits: Sequence[Hit], confidence: float, first_number: int
+    question: str,
+    hits: Sequence[Hit],
+    closest: Sequence[Candidate],
+    confidence: float,
+    first_number: int,
 ) -> ExtractiveAnswer:
     chinese = is_chinese(question)
     several = len({hit.chunk.paper_id for hit in hits}) > 1
     text = REFUSALS[chinese, several]
-    closest = tuple(
-        citation(n, hit, hit.chunk.text) for n, hit in enumerate(hits[:CLOSEST], start=first_number)
+    made = tuple(
+        citation(n, candidate.hit, candidate.text)
+        for n, candidate in enumerate(closest, start=first_number)
     )
-    if closest:
-        text += ("" if chinese else " ") + OFFERS[chinese] + write(c.n for c in closest)
-    return ExtractiveAnswer(text, closest, True, confidence)
+    if made:
+        text += ("" if chinese else " ") + OFFERS[chinese] + write(c.n for c in made)
+    return ExtractiveAnswer(text, made, True, confidence)
 
 
 def _overlaps(
