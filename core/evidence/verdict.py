@@ -74,7 +74,7 @@ _SMALL_TALK = re.compile(
     re.IGNORECASE,
 )
 
-# Chosen on the shared development sets; indexed by whether both are in one language.
+# Set by hand; indexed by whether both are in one language.
 _RELATED = {True: 0.45, False: 0.4}
 """From here on the evidence is about the same thing, so that a clash means something."""
 _ENOUGH = {True: 0.6, False: 0.5}
