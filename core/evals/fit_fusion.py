@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 
@@ -51,7 +52,7 @@ Rows = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
-@dataclass(slots=True)
+@dataclass
 class Fold:
     """A development set as one choice of dense paths saw it, and its metrics by table."""
 
@@ -61,8 +62,7 @@ class Fold:
 
     def rows(self, table: FusionTable) -> Rows:
         """Return the fusion's metrics of every query, shape (queries, 3)."""
-        shares = table.shares(self.data.scope)
-        key = repr((shares, sorted(table.strength.items())))
+        key = self._key(table)
         if key not in self.known:
             self.known[key] = np.array(
                 [
@@ -71,6 +71,22 @@ class Fold:
                 ]
             )
         return self.known[key]
+
+    def _key(self, table: FusionTable) -> str:
+        """Return the numbers of a table that change anything in this set."""
+        shares = table.shares(self.data.scope)
+        same, strong = self._kinds
+        parts: list[object] = [shares.same] if True in same else []
+        parts += [shares.cross] if False in same else []
+        parts += [shares.same_strong, sorted(table.strength.items())] if strong else []
+        return repr(parts)
+
+    @cached_property
+    def _kinds(self) -> tuple[set[bool], bool]:
+        """Whether candidates are in the query's language, and whether a strong path saw any."""
+        same = {lang == found.language for found in self.recalled for lang in found.languages}
+        strong = any(found.found.scores.keys() - {USE_NAME, BM25} for found in self.recalled)
+        return same, strong
 
     def fold(self, number: int) -> Mask:
         """Return which queries are in a fold, shape (queries,)."""

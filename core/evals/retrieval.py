@@ -71,9 +71,25 @@ def recall_all(
 ) -> list[Recalled]:
     """Return every query of a set with the scores of its candidates on each path."""
     source = (_Papers if data.scope == "paper" else _Library)(data)
-    vectors = {e.name: encode_passages(e, data.passages, cache) for e in embedders}
     languages = [language_of(text) for text in data.passages]
+    asked = {language_of(query.text) for query in data.queries}
+    vectors = {
+        e.name: _readable(e, data.passages, languages, cache)
+        for e in embedders
+        if e.languages is None or e.languages & asked
+    }
     return [_recall(query, source, vectors, languages, embedders) for query in data.queries]
+
+
+def _readable(
+    embedder: Embedder, texts: Sequence[str], languages: Sequence[Language], cache: Path | None
+) -> Vectors:
+    """Return unit vectors, and zeros for texts in languages that the model does not know."""
+    known = embedder.languages
+    rows = [i for i, lang in enumerate(languages) if known is None or lang in known]
+    vectors = np.zeros((len(texts), embedder.dimension), dtype=np.float32)
+    vectors[rows] = encode_passages(embedder, [texts[i] for i in rows], cache)
+    return vectors
 
 
 def _recall(

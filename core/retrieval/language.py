@@ -38,16 +38,13 @@ def language_of(text: str) -> Language:
     bare terms ("CKKS bootstrapping"), counts as English.
     """
     han = len(_HAN.findall(text))
+    kana = len(_KANA_HANGUL.findall(text))
     words = [word.casefold() for word in _LATIN_WORD.findall(text)]
-    others = len(_KANA_HANGUL.findall(text))
-    if others > max(2, han // 10):
-        return "other"
-    if han and han >= 2 * len(words):
-        return "zh"
-    if han and han >= 2 and _mostly_names(words):
-        return "zh"
+    eastern = han + kana
+    if eastern and (eastern >= 2 * len(words) or (eastern >= 2 and _mostly_names(words))):
+        return "other" if kana > max(2, han // 10) else "zh"
     letters = len(_LETTER.findall(text))
-    if letters and 2 * (sum(map(len, words)) + han) < letters:
+    if letters and 2 * (sum(map(len, words)) + eastern) < letters:
         return "other"
     foreign = sum(word in _NOT_ENGLISH and word not in _ENGLISH for word in words)
     return "other" if foreign > sum(word in _ENGLISH for word in words) else "en"

@@ -83,6 +83,8 @@ def test_a_word_without_end_is_cut():
         ("ニューラル機械翻訳とは何ですか", "other"),
         ("Как обучается модель?", "other"),
         ("42", "en"),
+        ("From this we extracted the pair of “仕事をクビになる” and tagged it with Cause.", "en"),
+        ("论文 GPT-4 的结论", "zh"),
     ],
 )
 def test_language_of_a_query(text, language):
