@@ -189,7 +189,7 @@ class SentenceTransformerEmbedder(_LazyEmbedder):
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
 
-        disable_progress_bar()  # type: ignore[no-untyped-call]
+        disable_progress_bar()
         return SentenceTransformer(_weights(self.name), device="cpu")
 
     def _embed(self, model: Any, texts: list[str]) -> Vectors:
