@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from core.evidence.facts import Facts, facts
 from core.evidence.language import CJK, is_chinese
-from core.evidence.quotes import boxes, fold, reads_straight
+from core.evidence.quotes import fold, reads_straight
 from core.evidence.sentences import split_sentences
-from core.types import Hit
+from core.types import Box, Chunk, Hit
 
 SHORTEST_WORDS = 4
 SHORTEST_HAN = 7
@@ -31,6 +31,7 @@ _REFERENCE = re.compile(
     r"|^\[\d{1,3}\]\s+[A-Z][\w.-]*[ ,].*\b(?:19|20)\d\d\b"
     r"|^(?:[A-Z][\w’'-]+,? (?:[A-Z]\.[ ,]*)+){2,}",
 )
+_ASIDE = re.compile(r"\[\d[\d,\s–-]*\]|\S+\s[=≈<>≤≥∈]\s\S+")
 _BOILERPLATE = re.compile(
     r"^(?:copyright|©|all rights reserved|licensed under|permission to make|corresponding author"
     r"|e-?mail\b|https?://\S+$)|\bequal contribution\b",
@@ -69,9 +70,17 @@ def _of_hit(hit: Hit, rank: int) -> Iterator[Candidate]:
         sentence = text[start:end]
         found = facts(sentence[:LONGEST])
         usable = end - start <= LONGEST and is_whole(sentence) and is_prose(sentence)
-        if usable and reads_straight(boxes(hit.chunk.spans, start, end)):
+        if usable and reads_straight(_lines(hit.chunk, start, end)):
             yield Candidate(sentence, hit, rank, start, found, before)
         before = found.stems
+
+
+def _lines(chunk: Chunk, start: int, end: int) -> list[Box]:
+    """Return the whole lines of print that a sentence touches.
+
+    Its own part of them would not do: the end of one line does not stand above the start of the next.
+    """
+    return [span.box for span in chunk.spans if span.start < end and span.end > start]
 
 
 def is_whole(sentence: str) -> bool:
@@ -101,8 +110,11 @@ def is_prose(sentence: str) -> bool:
 
 
 def _is_wordy(sentence: str, han: int) -> bool:
-    """Return whether most of `sentence` is words rather than numbers, symbols and single letters."""
-    pieces = sentence.split()
+    """Return whether most of `sentence` is words rather than numbers, symbols and single letters.
+
+    Citations and values given in passing (`β = 0.9`) do not make it less of a sentence.
+    """
+    pieces = _ASIDE.sub(" ", sentence).split()
     odd = sum(1 for piece in pieces if not re.search(rf"[^\W\d_]{{2}}|[{CJK}]", piece))
     letters = sum(character.isalpha() for character in sentence)
     solid = sum(not character.isspace() for character in sentence)
