@@ -19,6 +19,7 @@ from core.evidence.lexicon import (
     STOP_WORDS,
     UNITS,
 )
+from core.evidence.numerals import in_digits, raise_exponents
 
 _HAN_RUN = re.compile(f"[{CJK}]+")
 _LETTER = "A-Za-zÀ-ɏΑ-ω"
@@ -28,7 +29,8 @@ _SCALE = (
     r"thousand|million|billion|trillion|hundred|bn|[kKMB](?![A-Za-z])|百万|千万|十亿|[百千万亿]"
 )
 _QUANTITY = re.compile(
-    r"(?<![A-Za-z0-9_.])(?P<sign>(?<![\w)\]%])[-−])?(?P<number>\d+(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+)"
+    r"(?<![A-Za-z0-9_.^])(?P<sign>(?<![\w)\]%^])[-−])?"
+    r"(?P<number>\d+(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+(?:e[-+]?\d+)?)"
     rf"(?:[ \t-]?(?P<scale>{_SCALE}))?"
     rf"(?:[ \t-]?(?P<unit>{_UNIT})(?![A-Za-z]))?"
     r"(?:[ \t-]*(?P<noun>[A-Za-z][A-Za-z-]+))?",
@@ -40,6 +42,16 @@ _WORD_NUMBER = re.compile(
     rf"|(?P<zh>[两二三四五六七八九十])(?=[{HAN_COUNTED}])|(?P<whole>一半|翻倍)",
     re.IGNORECASE,
 )
+_LABEL = re.compile(
+    r"(?<![A-Za-z0-9.°’'=/+*^(_-])(?:(?<!^)(?<!^[\"“])(?<![.!?:] )(?<!\d )A|A(?= (?:is|was|beats"
+    r"|outperforms|outperformed|exceeds|causes|and B)\b)|(?<!\d )[B-HJ-Z])(?![A-Za-z0-9]|[-.'’^(]\w"
+    r"|\. [A-Z]|\s?[=<>+*/≤≥])"
+)
+"""A capital that tells one thing from another ("method B"): no article, initial or variable."""
+_FORMULA = re.compile(r"[OΘΩ]\s?\((?:[^()]|\([^()]*\))*\)|[A-Za-z]\^\{?-?\w+\}?")
+_CITED_NAME = re.compile(r"[A-Z][\w-]+(?= (?:et al|and colleagues|and co-?workers)\b)")
+_HAN_BOTH = re.compile(r"(?:既|也)(没有|[不没未无])(.+?)(?:也|又|亦)(?:没有|[不没未无])")
+_DENIAL = re.compile(r"\b(?:neither|not|no|never|cannot)\b|n['’]t\b")
 _SUFFIXES = (
     "izations", "isations", "ization", "isation", "ations", "ation", "ingly", "ments", "ment",
     "ions", "ings", "ion", "ing", "ies", "ied", "ers", "ors", "er", "or", "ed", "es", "ly", "s",
@@ -93,7 +105,7 @@ class Facts:
 def facts(text: str) -> Facts:
     """Read the checkable parts of `text`."""
     plain = normalise(text)
-    folded = plain.casefold()
+    folded = fold_case(plain)
     tokens = tuple(match.group() for match in _LATIN.finditer(folded))
     words = frozenset(tokens)
     return Facts(
@@ -110,8 +122,20 @@ def facts(text: str) -> Facts:
 
 
 def normalise(text: str) -> str:
-    """Return `text` in NFKC with plain minus signs and single spaces."""
-    return " ".join(unicodedata.normalize("NFKC", text).replace("−", "-").split())
+    """Return `text` in NFKC with plain minus signs, single spaces and numbers in digits."""
+    text = unicodedata.normalize("NFKC", raise_exponents(text))
+    return " ".join(in_digits(text).replace("−", "-").split())
+
+
+def fold_case(plain: str) -> str:
+    """Return `plain` case-folded but for capitals that are labels: "Method A" → "method A"."""
+    folded = plain.casefold()
+    if len(folded) != len(plain):
+        return folded
+    letters = list(folded)
+    for match in _LABEL.finditer(plain):
+        letters[match.start()] = match.group()
+    return "".join(letters)
 
 
 def content(folded: str) -> frozenset[str]:
@@ -120,7 +144,7 @@ def content(folded: str) -> frozenset[str]:
         stem(part)
         for match in _LATIN.finditer(folded)
         for part in re.split(r"[-'’.]", match.group())
-        if part not in STOP_WORDS and len(part) > 1
+        if part not in STOP_WORDS and (len(part) > 1 or part.isupper())
     }
     for match in _HAN_RUN.finditer(folded):
         for piece in re.split(f"[{HAN_FUNCTION}]", match.group()):
@@ -140,9 +164,12 @@ def stem(word: str) -> str:
 def names(plain: str) -> frozenset[str]:
     """Return proper names, acronyms and codes, case-folded (`BERT`, `WMT14`, `GPT-4`, `Tokyo`).
 
-    A capital at the start of a sentence makes no name.
+    A capital at the start of a sentence makes no name, unless it is cited ("Smith et al."). A
+    label keeps its capital ("method B"), and a formula loses its spaces.
     """
-    found = set()
+    found = {re.sub(r"\s", "", m.group()).casefold() for m in _FORMULA.finditer(plain)}
+    found |= {m.group().casefold() for m in _CITED_NAME.finditer(plain)}
+    labels = {m.group() for m in _LABEL.finditer(plain)}
     for match in re.finditer(r"[A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+)*", plain):
         word = match.group()
         first = not re.search(r"[^\s\"“(\[]", plain[: match.start()]) or bool(
@@ -153,7 +180,7 @@ def names(plain: str) -> frozenset[str]:
         inner = any(c.isupper() or c.isdigit() for c in word[1:])
         if len(word) > 1 and (inner or (word[0].isupper() and not first)):
             found.add(word.casefold())
-    return frozenset(found - STOP_WORDS)
+    return frozenset((found - STOP_WORDS) | labels)
 
 
 def quantities(plain: str) -> list[Quantity]:
@@ -206,11 +233,24 @@ def _negated(folded: str, words: frozenset[str]) -> bool:
     """Return whether an odd number of negations is left once idioms are taken out."""
     for idiom in (*NOT_NEGATIONS, *HAN_NOT_NEGATIONS):
         folded = folded.replace(idiom, " ")
+    folded = _one_negation(folded)
     count = sum(1 for m in _LATIN.finditer(folded) if _is_negation(m.group()))
     for word in HAN_NEGATIONS:
         count += folded.count(word)
         folded = folded.replace(word, " ")
     return count % 2 == 1
+
+
+def _one_negation(folded: str) -> str:
+    """Return `folded` with what is denied of two things at once denied once.
+
+    "Neither A nor B", "not A nor B" and 既不…也不 each hold one negation.
+    """
+    folded = _HAN_BOTH.sub(r"\1\2", folded)
+    first = _DENIAL.search(folded)
+    if first is None:
+        return folded
+    return folded[: first.end()] + re.sub(r"\bnor\b", " ", folded[first.end() :])
 
 
 def _is_negation(word: str) -> bool:

@@ -127,6 +127,19 @@ AXES: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
     (words("open-source public publicly 开源 公开"), words("proprietary private closed 闭源 私有")),
     (words("encoder 编码器"), words("decoder 解码器")),
     (words("male males men boys 男性 男"), words("female females women girls 女性 女")),
+    (words("common commonly frequent frequently often widespread prevalent ubiquitous 常见 普遍 频繁"),
+     words("rare rarely uncommon infrequent infrequently seldom scarce sparse 罕见 少见 很少 稀少")),
+    (words("""persist persists persisted persisting persistent remain remains remained 持续存在
+           仍然存在 依然存在 保留"""),
+     words("disappear disappears disappeared vanish vanishes vanished fade fades faded 消失 不复存在")),
+    (words("left leftward 左侧 左脑 左眼 左手"), words("right rightward 右侧 右脑 右眼 右手")),
+    (words("upper top 上部 顶部"), words("bottom 下部 底部")),
+    (words("early 早期"), words("late 晚期")),
+    (words("accept accepts accepted confirm confirms confirmed support supports supported 接受 证实"),
+     words("reject rejects rejected refute refutes refuted contradict contradicts contradicted "
+           "disprove disproves disproved 拒绝 反驳 推翻 否定")),
+    (words("strong strongly stronger 强 较强"), words("weak weakly weaker 弱 较弱")),
+    (words("present presence 存在"), words("missing 缺失")),
     (words("cheap cheaper inexpensive 便宜 廉价"), words("expensive costly 昂贵")),
 )  # fmt: skip
 """Opposites: where a sentence is at one pole and its evidence at the other, they disagree."""
@@ -141,7 +154,8 @@ WEAK = words("""
 """)
 HEDGES = words("""
     may might could possibly perhaps probably likely suggest suggests suggested suggesting appear
-    appears seem seems potentially hypothesize hypothesise speculate 可能 或许 也许 似乎 大概 推测 疑似 或可 有望
+    claimed believed alleged allegedly purported purportedly conjectured presumably supposedly
+    appears seem seems potentially hypothesize hypothesise speculate 可能 或许 也许 似乎 大概 推测 疑似 或可 有望 据称 据说 被认为
 """)
 CAUSES = words("cause causes caused causing leads lead led because due 导致 引起 造成 致使 使得")
 CORRELATES = words("""
@@ -161,6 +175,8 @@ SCALES = {
 NUMBER_WORDS = {
     "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "eleven": 11, "twelve": 12, "twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100,
+    "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
+    "nineteen": 19, "forty": 40, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
     "half": 0.5, "twice": 2, "double": 2, "doubles": 2, "doubled": 2, "triple": 3, "dozen": 12,
     "两": 2, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10,
     "一半": 0.5, "翻倍": 2,
@@ -195,3 +211,165 @@ UNITS: dict[str, tuple[str, float]] = {
     "美元": ("dollar", 1), "元": ("yuan", 1), "yuan": ("yuan", 1),
 }  # fmt: skip
 """Unit → (what it measures, how many of the base unit)."""
+
+EXCLUSIVE: tuple[frozenset[str], ...] = (
+    words("""mice mouse rats rat humans human people monkeys monkey rabbits rabbit dogs dog cats cat
+    pigs pig zebrafish flies drosophila yeast sheep cattle birds fish chickens ferrets 小鼠 大鼠 人类
+    猴子 兔子 猪 狗 猫 斑马鱼 果蝇 酵母"""),
+    words("left right central 左 右"),
+    words("anterior posterior dorsal ventral lateral medial 前部 后部 背侧 腹侧 外侧 内侧"),
+    words("north south east west northern southern eastern western 北部 南部 东部 西部 北方 南方"),
+    words("spring summer autumn winter 春季 夏季 秋季 冬季 春 夏 秋 冬"),
+    words("""january february march april may june july august september october november december"""),
+    words("monday tuesday wednesday thursday friday saturday sunday"),
+    words("red green blue yellow black white orange purple brown 红 绿 蓝 黄 黑 白 红色 绿色 蓝色"),
+    words("""children child infants infant adults adult adolescents adolescent teenagers elderly
+    newborns toddlers 儿童 婴儿 成人 成年人 青少年 老年人 老人"""),
+    words("male female men women boys girls mothers fathers 男 女 男性 女性 母亲 父亲"),
+    words("training train test testing validation 训练集 测试集 验证集 训练 测试 验证"),
+    words("encoder decoder 编码器 解码器"),
+    words("first last 首先 最后 首 末 第一 最后"),
+    words("mean median mode variance 均值 中位数 众数 方差"),
+    words("precision recall accuracy 精确率 召回率 准确率"),
+    words("heart lung liver kidney brain stomach skin breast prostate colon 心脏 肺 肝 肾 大脑 胃 皮肤"),
+    words("oxygen nitrogen hydrogen carbon sodium potassium calcium iron copper zinc 氧 氮 氢 碳"),
+    words("linear quadratic cubic exponential logarithmic 线性 二次 三次 指数 对数"),
+    words("supervised unsupervised 有监督 无监督"),
+    words("daily weekly monthly yearly annually hourly 每天 每日 每周 每月 每年"),
+    words("morning afternoon evening night 早晨 上午 下午 晚上 夜间"),
+    words("urban rural 城市 农村"),
+    words("input output 输入 输出"),
+    words("row column rows columns 行 列"),
+    words("horizontal vertical 水平 垂直"),
+    words("minimum maximum minimize maximize 最小 最大"),
+    words("text image images video audio speech 文本 图像 视频 音频 语音"),
+    words("teacher teachers student students 教师 学生"),
+    words("treatment control placebo 治疗组 对照组 实验组 安慰剂组 实验 对照"),
+    words("chinese english french german japanese spanish russian arabic 中文 英文 法语 德语 日语"),
+    words("""中国 美国 英国 法国 德国 日本 韩国 印度 俄罗斯 巴西 加拿大 意大利 澳大利亚 西班牙 荷兰
+    瑞士 瑞典 新加坡"""),
+    words("""北京 上海 天津 重庆 广州 深圳 南京 杭州 武汉 成都 西安 苏州 长沙 郑州 济南 青岛 大连 沈阳
+    哈尔滨 长春 合肥 福州 厦门 南昌 昆明 贵阳 兰州 太原 香港 澳门 台北"""),
+    words("""河北 山西 辽宁 吉林 黑龙江 江苏 浙江 安徽 福建 江西 山东 河南 湖北 湖南 广东 海南 四川 贵州
+    云南 陕西 甘肃 青海 内蒙古 广西 西藏 宁夏 新疆"""),
+)
+"""Kinds of things of which what is said of one is not said of another."""
+
+HAN_NAMED = (
+    "大学", "学院", "医院", "研究所", "研究院", "实验室", "公司", "集团", "银行", "出版社", "教授", "团队",
+    "等人", "等", "省", "市", "县", "区", "州", "镇", "村", "国", "河", "湖", "山", "岛", "海", "站",
+)  # fmt: skip
+"""What the names of Chinese places, bodies and authors end in or are followed by."""
+
+SYNONYMS: tuple[frozenset[str], ...] = tuple(
+    words(line)
+    for line in """
+    use uses used using employ employs employed apply applies applied adopt adopts adopted utilise utilize utilised utilized leverage leverages leveraged exploit exploits
+    show shows showed shown demonstrate demonstrates demonstrated reveal reveals revealed indicate indicates indicated report reports reported
+    find finds found observe observes observed see seen detect detected identify identified discover discovered
+    propose proposes proposed introduce introduces introduced present presents presented describe describes described develop developed design designed devise devised
+    enrol enroll enrolled recruit recruited include included involve involved comprise comprised
+    contain contains contained comprise comprises include includes included consist consists have has hold holds
+    method approach technique procedure algorithm strategy scheme
+    methods approaches techniques procedures algorithms strategies schemes
+    model models system systems network networks architecture
+    dataset data corpus collection set benchmark
+    participants subjects volunteers people individuals respondents
+    patients subjects cases people individuals
+    children kids
+    humans people human persons
+    mice mouse murine rodents
+    men male males man
+    women female females woman
+    elderly older seniors
+    test testing evaluation
+    training train trained
+    increase increased raise raised boost boosted rise rose grow grew improve improved
+    decrease decreased reduce reduced lower lowered cut decline declined drop dropped fall fell diminish diminished
+    improve improves improved enhance enhances enhanced boost boosts boosted better
+    worsen worsened degrade degraded hurt hurts harm harms deteriorate deteriorated
+    fast quick rapid quickly rapidly
+    large big great substantial considerable
+    small little minor slight
+    important crucial key essential vital
+    need needs require requires required demand demands take takes took
+    cost costs expense price
+    begin began start started
+    end ended finish finished stop stopped cease ceased
+    obtain obtained achieve achieved achieves reach reached attain attained get got yield yields yielded
+    evaluate evaluated assess assessed test tested measure measured examine examined investigate investigated study studied
+    calculate calculated compute computed estimate estimated determine determined
+    perform performed conduct conducted carry carried run ran execute executed do done undertake
+    make made build built create created construct constructed produce produced generate generated
+    cause causes caused lead leads led induce induces induced trigger triggers
+    allow allows enable enables permit permits let lets
+    help helps aid aids assist assists
+    choose chose chosen select selected pick picked
+    set fixed kept
+    give gives given gave provide provides provided administer administered supply
+    part portion share fraction proportion percentage
+    amount quantity number
+    effect impact influence
+    affect affects affected influence influences influenced impact impacts
+    drug medication medicine
+    disease illness disorder
+    mortality death deaths
+    error mistake errors mistakes
+    speed rate velocity
+    time duration period
+    license licence
+    available accessible released
+    mean average
+    approximately about roughly around nearly almost
+    main major primary principal chief
+    final last
+    novel new
+    entire whole complete full
+    accuracy correctness
+    performance results
+    paper article work study
+    task problem
+    layer layers block blocks
+    weights parameters
+    remain remains stay stays keep keeps stayed remained
+    consist consists compose composed comprise make
+    publish published appear appeared release released
+    sentence sentences utterance utterances
+    page pages
+    document documents text texts article articles
+    picture pictures image images photo photos
+    author authors researcher researchers scientist scientists team
+    because since due owing
+    hypothesis assumption conjecture
+    difference differences gap discrepancy
+    frequency rate incidence
+    depend depends rely relies hinge
+    explain explains account accounts
+    predict predicts forecast forecasts
+    seen observed
+    combine combines merge merges fuse fuses join
+    remove removed removing drop dropped delete deleted eliminate eliminated omit omitted
+    process processes handle handles
+    machine computer
+    """.strip().splitlines()
+)
+"""Words that may stand for one another without a change in meaning."""
+
+HAN_SYNONYMS = words("""
+    采用 使用 利用 运用 应用 选用 表明 显示 表示 证明 说明 发现 观察 提出 介绍 给出 设计 开发 纳入 招募 入组
+    包含 包括 含有 拥有 具有 共有 共计 总共 组成 构成 由 需要 耗时 花费 花了 用时 耗费 受试者 被试 参与者 患者
+    病人 数据集 语料库 数据 方法 方案 算法 策略 研究 本文 论文 本研究 作者 我们 进行 开展 实施 取得 达到 获得
+    得到 实现 设为 设置 设定 约为 大约 左右 平均 评估 评价 测试 测量 计算 估计 主要 重要 关键 因为 由于 因此
+    导致 引起 造成 影响 作用 效果 认为 指出 报告 报道 完成 通过 借助 基于 根据 依据 依赖
+""")
+"""Han words of study and measurement whose exchange for one another says nothing new."""
+
+SYMMETRIC = words("""
+    associated association correlated correlate correlates correlation correlates linked related
+    similar similarly same equal equals equivalent differ differs different difference between both
+    versus vs compared comparable interact interacts interaction independent 相关 关联 相同 相似 相等
+    不同 差异 之间 相互 互相 比较
+""")
+"""Words of a statement that is as true of the second thing as of the first."""
+MIRRORED = words("by with due because through via from 被 由 因 受")
+"""Words that turn subject and object round."""
