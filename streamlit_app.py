@@ -1,5 +1,7 @@
 """The page one opens: add papers, ask, and see what every sentence of the answer rests on."""
 
+from pathlib import Path
+
 import streamlit as st
 
 from core.errors import LecternError
@@ -9,7 +11,8 @@ from ui.library import add_papers, choose_papers, paper_list, sample_button, sug
 from ui.resources import workbench
 from ui.safe import plain
 
-st.set_page_config(page_title="Lectern", page_icon=":material/menu_book:", layout="wide")
+ICON = Path(__file__).parent / "ui" / "icon.svg"
+st.set_page_config(page_title="Lectern", page_icon=str(ICON), layout="wide")
 
 try:
     bench = workbench()

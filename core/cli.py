@@ -4,8 +4,11 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.
 """
 
 import argparse
+import io
 import json
 import logging
+import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,6 +30,10 @@ Handler = Callable[[Workbench, argparse.Namespace], Any]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    signal.signal(signal.SIGTERM, _interrupt)
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
@@ -37,13 +44,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValidationError as error:
         where = ", ".join(str(item["loc"][0]) for item in error.errors())
         return _fail(BadInput(f"A setting cannot be used: {where}.", hint="See README, Settings."))
+    except ValueError as error:
+        return _fail(BadInput(f"A setting cannot be used: {error}."))
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 1
-    if options.json:
-        print(json.dumps(result, ensure_ascii=False, default=str))
-    else:
-        options.show(result)
+    return _print(options, result)
+
+
+def _interrupt(signal_number: int, frame: object) -> None:
+    """Make a termination end as Ctrl-C does: everything is closed on the way out."""
+    raise KeyboardInterrupt
+
+
+def _print(options: argparse.Namespace, result: Any) -> int:
+    try:
+        if options.json:
+            print(json.dumps(result, ensure_ascii=False, default=str), flush=True)
+        else:
+            options.show(result)
+            sys.stdout.flush()
+    except OSError as error:
+        # Whoever read the output has gone, or the disk is full: nobody is left to tell more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"The output could not be written: {error.strerror}.", file=sys.stderr)
+        return 1
     return 1 if _all_failed(result) else 0
 
 
@@ -161,9 +186,16 @@ def _scope(workbench: Workbench, names: Sequence[str]) -> tuple[UUID, ...] | Non
 
 def _paper_or_file(workbench: Workbench, name: str) -> UUID:
     path = Path(name)
-    if path.is_file():
-        return workbench.ingestor.ingest(LOCAL_USER, path.name, path.read_bytes()).paper_id
+    if _is_file(path):
+        return workbench.ingestor.ingest(LOCAL_USER, path.name, _read_file(path)).paper_id
     return workbench.papers.resolve(LOCAL_USER, name)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name no file can have
+        return False
 
 
 def _ask(workbench: Workbench, options: argparse.Namespace) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from platformdirs import user_data_path
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 DEEPSEEK_URL = "https://api.deepseek.com/v1"
@@ -41,8 +41,24 @@ class Settings(BaseSettings):
     )
     cohere_base_url: str = Field(COHERE_URL, validation_alias="COHERE_BASE_URL")
 
+    @field_validator("data_dir")
+    @classmethod
+    def _own_folder(cls, folder: Path) -> Path:
+        return own_folder(folder)
+
     @property
     def embedding_model_names(self) -> tuple[str, ...]:
         """The dense paths in order; the first serves every paper and the reading memory."""
         names = (name.strip() for name in self.embedding_models.split(","))
         return tuple(dict.fromkeys(name for name in names if name))
+
+
+def own_folder(folder: Path) -> Path:
+    """Return the folder as an absolute path, `~` expanded.
+
+    Raises:
+        ValueError: it is empty, which would mean the folder one happens to be in.
+    """
+    if str(folder).strip() in ("", "."):
+        raise ValueError("the data folder is not named")
+    return folder.expanduser().absolute()

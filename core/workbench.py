@@ -16,7 +16,7 @@ from sqlalchemy import Engine
 
 from core.agent.events import Event
 from core.agent.state import TurnContext, TurnRequest
-from core.config import Settings
+from core.config import Settings, own_folder
 from core.db.conversations import ConversationStore
 from core.db.embedded import EmbeddedPostgres
 from core.db.engine import database_urls, make_engine
@@ -25,6 +25,7 @@ from core.db.papers import PaperStore
 from core.errors import LecternError, Unavailable
 from core.ingest.backfill import Backfill
 from core.ingest.pipeline import Ingestor
+from core.ingest.queue import AddQueue
 from core.ingest.worker import Worker
 from core.models.budget import estimate_tokens_of
 from core.models.chat import ChatModel, chat_model
@@ -33,6 +34,9 @@ from core.models.rerank import Reranker, reranker
 from core.retrieval.library import LibraryIndex
 from core.retrieval.search import Searcher
 from core.retrieval.tokenize import tokenize
+
+CHECKPOINT_SECONDS = 5.0
+"""A turn waits no longer than this for a database that is away, and goes on without."""
 
 if TYPE_CHECKING:
     from core.agent.graph import Graph
@@ -107,7 +111,7 @@ class Workbench:
     @lazy
     def engine(self) -> Engine:
         """The connection pool, on a database brought up to date."""
-        engine = make_engine(self.database_url)
+        engine = make_engine(self.database_url, self.server.start if self.server else None)
         upgrade(engine)
         return engine
 
@@ -167,6 +171,11 @@ class Workbench:
         return Ingestor(self.papers, self.worker, self.embedders, tokenize)
 
     @lazy
+    def add_queue(self) -> AddQueue:
+        """Files on their way into libraries, in the background."""
+        return AddQueue(self.ingestor)
+
+    @lazy
     def backfill(self) -> Backfill:
         """Fills in the vectors of the further dense paths, in the background."""
         return Backfill(self.engine, self.papers, self.embedders)
@@ -175,8 +184,16 @@ class Workbench:
     def checkpoint_pool(self) -> ConnectionPool[Any]:
         """Connections of LangGraph's checkpointer."""
         address = database_urls(self.database_url).psycopg
-        options = {"autocommit": True, "prepare_threshold": 0}
-        return ConnectionPool(address, min_size=0, max_size=8, open=True, kwargs=options)
+        return ConnectionPool(
+            address,
+            min_size=0,
+            max_size=8,
+            open=True,
+            timeout=CHECKPOINT_SECONDS,
+            reconnect_timeout=CHECKPOINT_SECONDS,
+            check=ConnectionPool.check_connection,
+            kwargs={"autocommit": True, "prepare_threshold": 0},
+        )
 
     @lazy
     def graph(self) -> "Graph":
@@ -222,7 +239,7 @@ class Workbench:
             self._closed = True
         if "backfill" in parts:
             parts["backfill"].stop()
-        for name in ("runner", "worker", "library_index", "checkpoint_pool"):
+        for name in ("add_queue", "runner", "worker", "library_index", "checkpoint_pool"):
             if name in parts:
                 parts[name].close()
         if "engine" in parts:
@@ -269,5 +286,5 @@ def open_workbench(data_dir: Path | None = None) -> Workbench:
     """Return a workbench on the environment's settings, in another data folder when named."""
     settings = Settings()
     if data_dir is not None:
-        settings = settings.model_copy(update={"data_dir": data_dir})
+        settings = settings.model_copy(update={"data_dir": own_folder(data_dir)})
     return Workbench(settings)

@@ -5,6 +5,7 @@ from uuid import UUID
 import streamlit as st
 
 from core.agent.state import TurnRequest
+from core.db.conversations import TurnRow
 from core.errors import LecternError, NotFound
 from core.workbench import Workbench
 from ui.answers import show_turn
@@ -12,6 +13,7 @@ from ui.safe import plain
 from ui.turnview import from_events, from_row
 
 POLL_SECONDS = 0.2
+OTHERS_POLL_SECONDS = 2.0
 
 
 def show_conversation(
@@ -55,21 +57,25 @@ def _show_turns(bench: Workbench, user: UUID, conversation: UUID) -> bool:
         st.info("That conversation is not here (any more). Your next question starts a new one.")
         return False
     for turn in turns:
-        if turn.state == "running" and bench.runner.is_live(turn.id):
-            _live_turn(bench, user, turn.id, turn.question)
+        if turn.state == "running":
+            _running_turn(bench, user, turn)
             return True
         show_turn(from_row(turn))
     return False
 
 
-def _live_turn(bench: Workbench, user: UUID, turn_id: UUID, question: str) -> None:
-    @st.fragment(run_every=POLL_SECONDS)
+def _running_turn(bench: Workbench, user: UUID, turn: TurnRow) -> None:
+    """Watch a turn; one that another process runs is read from the database, and cannot be stopped."""
+    ours = bench.runner.is_live(turn.id)
+
+    @st.fragment(run_every=POLL_SECONDS if ours else OTHERS_POLL_SECONDS)
     def watch() -> None:
-        view = from_events(question, bench.runner.events(user, turn_id))
+        view = from_events(turn.question, bench.runner.events(user, turn.id))
         show_turn(view)
-        if view.state != "running":
+        orphaned = not ours and bench.conversations.stop_orphans()
+        if view.state != "running" or orphaned:
             st.rerun()
-        if st.button("Stop", icon=":material/stop_circle:"):
-            bench.runner.cancel(user, turn_id)
+        if ours and st.button("Stop", icon=":material/stop_circle:"):
+            bench.runner.cancel(user, turn.id)
 
     watch()

@@ -14,7 +14,7 @@ import streamlit as st
 from core.types import LOCAL_USER
 from core.workbench import Workbench
 
-_FORWARDED = ("X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Forwarded")
+_FORWARDED = ("X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Forwarded", "Via")
 
 
 def current_user(bench: Workbench) -> UUID:
@@ -32,9 +32,13 @@ def is_local(headers: Mapping[str, str]) -> bool:
     """Whether a request came from this computer, by its Host, Origin and forwarding headers."""
     if any(headers.get(name) for name in _FORWARDED):
         return False
-    origin = urlsplit(headers.get("Origin") or "").hostname
-    host = urlsplit(f"//{headers.get('Host') or ''}").hostname
-    return _loopback(origin) and _loopback(host)
+    try:
+        origin = urlsplit(headers.get("Origin") or "")
+        host = urlsplit(f"//{headers.get('Host') or ''}")
+        web = origin.scheme in ("http", "https") and origin.username is None
+        return web and _loopback(origin.hostname) and _loopback(host.hostname)
+    except ValueError:
+        return False
 
 
 def _loopback(host: str | None) -> bool:

@@ -6,18 +6,19 @@ from uuid import UUID
 
 import streamlit as st
 
-from core.errors import LecternError, UnreadableFile
-from core.ingest.pipeline import Progress
+from core.ingest.pipeline import STAGES
+from core.ingest.queue import OVER, Adding
 from core.types import PaperRow
 from core.workbench import Workbench
 from ui.safe import plain
 
-DELETE = ":material/delete:"
+CLOSE, DELETE, STOP = ":material/close:", ":material/delete:", ":material/stop_circle:"
+POLL_SECONDS = 0.5
 SAMPLES = Path(__file__).resolve().parent.parent / "data" / "samples"
 
 
 def add_papers(bench: Workbench, user: UUID) -> None:
-    """Draw the upload box; read what is put in it, one file after the other."""
+    """Draw the upload box; what is put in it is read in the background, whatever one does here."""
     with st.form("upload", clear_on_submit=True, border=False):
         files = st.file_uploader("Add papers (PDF)", type="pdf", accept_multiple_files=True)
         password = st.text_input("Password, if the file has one", type="password")
@@ -25,15 +26,75 @@ def add_papers(bench: Workbench, user: UUID) -> None:
     if sent and not files:
         st.warning("Choose a PDF first, then press Add.")
     if sent:
-        _add(bench, user, [(file.name, file.getvalue()) for file in files], password)
+        for file in files:
+            bench.add_queue.submit(user, file.name, file.getvalue(), password)
+    _show_queue(bench, user)
 
 
 def sample_button(bench: Workbench, user: UUID) -> None:
     """Offer the sample papers that come with Lectern."""
     samples = sorted(SAMPLES.glob("*.pdf"))
     if samples and st.button("Try with the sample papers"):
-        _add(bench, user, [(path.name, path.read_bytes()) for path in samples], "")
+        for path in samples:
+            bench.add_queue.submit(user, path.name, path.read_bytes())
         st.rerun()
+
+
+def _show_queue(bench: Workbench, user: UUID) -> None:
+    """Draw the files on their way, afresh while any moves; a new paper redraws the whole page."""
+    entries = bench.add_queue.entries(user)
+    if not entries:
+        return
+    moving = any(entry.state not in OVER for entry in entries)
+    seen = sum(entry.state == "done" for entry in entries)
+
+    @st.fragment(run_every=POLL_SECONDS if moving else None)
+    def draw() -> None:
+        now = bench.add_queue.entries(user)
+        for entry in now:
+            _show_entry(bench, user, entry)
+        done = sum(entry.state == "done" for entry in now)
+        if done != seen or moving != any(entry.state not in OVER for entry in now):
+            bench.backfill.wake()
+            st.rerun()
+
+    draw()
+
+
+def _show_entry(bench: Workbench, user: UUID, entry: Adding) -> None:
+    left, right = st.columns([6, 1], vertical_alignment="center")
+    if entry.state == "failed":
+        left.error(plain(f"{entry.name}: {entry.message} {entry.hint}"), icon=":material/error:")
+    elif entry.state == "stopped":
+        left.warning(plain(f"{entry.name}: stopped, nothing of it was stored."))
+    elif entry.state == "done":
+        what = "was there already" if entry.duplicate else f"added, {entry.pages} pages"
+        left.success(plain(f"{entry.title or entry.name}: {what}"), icon=":material/check:")
+    else:
+        left.progress(_share(entry), text=plain(_stage(entry)))
+    over = entry.state in OVER
+    label, icon = ("Dismiss", CLOSE) if over else ("Stop adding", STOP)
+    if right.button("", key=f"adding-{entry.id}", icon=icon, help=plain(f"{label} {entry.name}")):
+        act = bench.add_queue.dismiss if over else bench.add_queue.stop
+        act(user, entry.id)
+        st.rerun()
+
+
+def _share(entry: Adding) -> float:
+    """Return how much of the work is done: stages count alike, and each by its own progress."""
+    if entry.progress is None:
+        return 0.0
+    at = entry.progress
+    within = at.done / at.total if at.total else 0.0
+    return min(1.0, (STAGES.index(at.stage) + within) / len(STAGES))
+
+
+def _stage(entry: Adding) -> str:
+    if entry.progress is None:
+        return f"{entry.name}: waiting"
+    at = entry.progress
+    counted = f" {at.done}/{at.total}" if at.total > 1 else ""
+    return f"{entry.name}: {at.stage}{counted}"
 
 
 def suggestions(rows: list[PaperRow]) -> list[str]:
@@ -43,32 +104,6 @@ def suggestions(rows: list[PaperRow]) -> list[str]:
     return [
         paper["questions"][0][paper["language"]] for paper in papers if paper["title"] in titles
     ]
-
-
-def _add(bench: Workbench, user: UUID, files: list[tuple[str, bytes]], password: str) -> None:
-    for name, data in files:
-        with st.status(plain(f"Reading {name}")) as status:
-            try:
-                done = bench.ingestor.ingest(
-                    user,
-                    name,
-                    data,
-                    password=password,
-                    on_progress=lambda at: status.update(label=plain(_progress(name, at))),  # noqa: B023
-                )
-            except LecternError as error:
-                status.update(label=plain(f"{name} was not added"), state="error", expanded=True)
-                st.error(plain(f"{error.message} {error.hint}"))
-                if isinstance(error, UnreadableFile) and error.code.startswith("PASSWORD"):
-                    st.caption("Choose the file again and fill in its password.")
-                continue
-            what = "was already there" if done.duplicate else f"{done.pages} pages"
-            status.update(label=plain(f"{done.meta.title or name}: {what}"), state="complete")
-    bench.backfill.wake()
-
-
-def _progress(name: str, at: Progress) -> str:
-    return f"{name}: {at.stage} {at.done}/{at.total}" if at.total > 1 else f"{name}: {at.stage}"
 
 
 def choose_papers(bench: Workbench, user: UUID, rows: list[PaperRow]) -> tuple[UUID, ...] | None:

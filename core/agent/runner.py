@@ -8,10 +8,11 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 from uuid import UUID
 
+import psycopg
 from langchain_core.runnables import RunnableConfig
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -24,9 +25,10 @@ from core.agent.events import (
     TurnFinished,
     TurnResult,
 )
-from core.agent.graph import Graph
+from core.agent.graph import Graph, build_graph
 from core.agent.state import Exchange, TurnContext, TurnRequest, TurnState, initial_state
 from core.db.conversations import ConversationStore, StoredEvent, TurnRow
+from core.db.text import storable
 from core.errors import DatabaseDown, LecternError, NotFound
 
 log = logging.getLogger(__name__)
@@ -77,6 +79,9 @@ class Runner:
             NotFound: the user has no such conversation.
             DatabaseDown: nothing can be stored.
         """
+        request = replace(
+            request, question=storable(request.question), selected=storable(request.selected)
+        )
         row = self._conversations.begin_turn(
             request.user_id,
             request.conversation_id,
@@ -188,7 +193,18 @@ class Runner:
         state = initial_state(request, history, self._full_text_tokens(request))
         config = RunnableConfig(configurable={"thread_id": str(turn.row.conversation_id)})
         context = self._context(emit, turn.cancelled)
-        return cast(TurnState, self._graph.invoke(state, config, context=context))
+        reached: dict[str, Any] = {**state}
+        try:
+            for values in self._graph.stream(
+                state, config, context=context, stream_mode="values", durability="exit"
+            ):
+                reached = dict(values)
+        except psycopg.Error:
+            # The checkpoint, not the turn, needs the database: what the steps made is not lost.
+            log.warning("a turn could not be checkpointed", exc_info=True)
+            if not reached["intent"]:
+                reached = dict(build_graph().invoke(state, context=context))
+        return cast(TurnState, reached)
 
     def _history(self, turn: _LiveTurn) -> list[Exchange]:
         if turn.row.position == 1:

@@ -1,7 +1,8 @@
 """The connection pool, and the one place that understands how people spell DATABASE_URL."""
 
+import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
@@ -11,9 +12,11 @@ from pgvector.psycopg import register_vector
 from psycopg import pq
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import URL, Engine, create_engine, event
-from sqlalchemy.engine import ExceptionContext
+from sqlalchemy.engine import Dialect, ExceptionContext
 
 from core.errors import DatabaseDown
+
+log = logging.getLogger(__name__)
 
 _CONNECT_SECONDS = 10
 _URL_HINT = "It should look like postgresql://user:password@host:5432/database."
@@ -115,11 +118,12 @@ def _ssl(value: str) -> str:
     return {"true": "require", "1": "require", "false": "disable"}.get(value.lower(), value)
 
 
-def make_engine(url: str) -> Engine:
+def make_engine(url: str, revive: Callable[[], object] | None = None) -> Engine:
     """Return a pool on any spelling of a Postgres address; nothing is connected yet.
 
     Connections know pgvector's types as soon as the extension is there. A server that is down,
-    full or refuses us raises `DatabaseDown` from whatever statement found out.
+    full or refuses us raises `DatabaseDown` from whatever statement found out; where `revive` can
+    start it again (the embedded server), it is called once and the connection tried again.
     """
     engine = create_engine(
         database_urls(url).sqlalchemy,
@@ -129,9 +133,25 @@ def make_engine(url: str) -> Engine:
         hide_parameters=True,  # they hold the text of people's papers
         connect_args={"connect_timeout": _CONNECT_SECONDS},
     )
+    if revive is not None:
+        event.listen(engine, "do_connect", _reviving(revive))
     event.listen(engine, "checkout", _know_vectors)
     event.listen(engine, "handle_error", _say_database_down, retval=True)
     return engine
+
+
+def _reviving(revive: Callable[[], object]) -> Callable[..., Any]:
+    def connect(dialect: Dialect, _record: Any, arguments: Any, options: Any) -> Any:
+        try:
+            return dialect.connect(*arguments, **options)
+        except psycopg.OperationalError as error:
+            if not means_down(error):
+                raise
+            log.warning("the database does not answer: starting it again")
+            revive()
+            return dialect.connect(*arguments, **options)
+
+    return connect
 
 
 def _know_vectors(connection: "psycopg.Connection[Any]", record: Any, _proxy: Any) -> None:
@@ -166,5 +186,5 @@ def database_down(error: BaseException) -> DatabaseDown:
     lines = str(error).strip().splitlines()
     return DatabaseDown(
         f"The database cannot be used now: {lines[0] if lines else type(error).__name__}",
-        hint="Check that the server of DATABASE_URL runs and has space; then try again.",
+        hint="Try again; if it stays so, check that its server runs and its disk has space.",
     )

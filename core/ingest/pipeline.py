@@ -14,6 +14,7 @@ from uuid import UUID
 import numpy as np
 
 from core.db.papers import PaperStore, StoredFile
+from core.db.text import storable
 from core.errors import Cancelled, Unavailable
 from core.ingest.worker import Worker
 from core.models.embed import Embedder, Vectors
@@ -88,7 +89,7 @@ class Ingestor:
         """
         started = time.perf_counter()
         steps = _Steps(on_progress, cancelled)
-        name = display_name(filename)
+        name, password = display_name(filename), storable(password)
         sha256 = hashlib.sha256(data).hexdigest()
         known = self._store.find_file(sha256)
         if known is not None:

@@ -13,8 +13,8 @@ SUGGESTED = "What is stored with every citation?"
 SAMPLE = ROOT / "data" / "samples" / "fusion.pdf"
 
 
-def upload(page, path):
-    page.locator("input[type=file]").set_input_files(str(path))
+def upload(page, *paths):
+    page.locator("input[type=file]").set_input_files([str(path) for path in paths])
     page.get_by_role("button", name="Add", exact=True).click()
 
 
@@ -65,6 +65,27 @@ def test_the_sample_papers_are_one_click_away(tmp_path, page):
         page.get_by_text(SUGGESTED, exact=True).click()
         expect(answer(page, 0)).to_contain_text("[1]")
     _nothing_left_running(tmp_path)
+
+
+def test_a_question_does_not_interrupt_papers_being_added(tmp_path, page):
+    with running_app(tmp_path) as address:
+        page.goto(address)
+        upload(page, SAMPLE)
+        removes = page.locator("[class*='st-key-remove-']").get_by_role("button")
+        expect(removes).to_have_count(1)
+        upload(page, *sorted(SAMPLE.parent.glob("*.pdf")))
+        ask(page, "What is compared in the experiments?")
+        expect(answer(page, 0)).to_contain_text("[1]")
+        expect(removes).to_have_count(4)
+
+
+def test_no_request_leaves_this_computer(app, page):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(app)
+    upload(page, SAMPLE)
+    expect(page.get_by_test_id("stChatInputTextArea")).to_be_visible()
+    assert [url for url in asked if not url.startswith((app, "data:", "blob:"))] == []
 
 
 def test_a_removed_paper_can_be_had_back(app, page):

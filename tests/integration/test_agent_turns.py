@@ -1,6 +1,7 @@
 """Turns from question to stored answer, on a real paper, with and without a (loopback) model."""
 
 import time
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -316,3 +317,41 @@ def test_a_failing_reranker_is_said_too(with_cohere, cohere_server):
     _, events = ask(with_cohere("right"))
     assert len(of_kind(events, "notice")) == 1
     assert ending(events)["citations"]
+
+
+# --- when the embedded server dies --------------------------------------------------------------
+
+
+def test_a_server_that_was_killed_is_started_again_and_the_turn_goes_on(make_bench, sample):
+    bench = make_bench(DATABASE_URL="")
+    bench.ingestor.ingest(LOCAL_USER, sample.name, sample.read_bytes())
+    _, events = ask(bench)
+    assert ending(events)["citations"]
+    for _ in range(2):
+        _kill_postgres(bench.settings.data_dir / "postgres")
+        _, events = ask(bench)
+        assert ending(events)["citations"]
+        assert len(bench.papers.papers(LOCAL_USER)) == 1
+
+
+def _kill_postgres(folder):
+    import psutil
+
+    for process in psutil.process_iter(["name"]):
+        try:
+            if process.info["name"] == "postgres" and Path(process.cwd()).is_relative_to(folder):
+                process.kill()
+        except psutil.Error:
+            continue
+    time.sleep(0.5)
+
+
+def test_nul_and_lone_surrogates_are_only_odd_characters(offline):
+    for question in ("which \x00 scores are combined?", "scores \udcff combined?"):
+        _, events = ask(offline, question, selected="\udcff\x00")
+        assert events[-1].kind == "turn_finished"
+
+
+def test_without_papers_there_is_nothing_to_ask(bench):
+    _, events = ask(bench)
+    assert ending(events)["code"] == "NO_PAPERS"

@@ -2,6 +2,7 @@
 
 from core.agent.events import Notice
 from core.agent.state import StepResult, TurnContext, TurnState
+from core.errors import BadInput
 
 TITLE = "Find passages"
 PASSAGES = 8
@@ -12,9 +13,13 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     """Set `hits`, best first.
 
     Raises:
-        BadInput: an empty or far too long question.
+        BadInput: an empty or far too long question, or no papers to search.
         NotFound: a paper that is not in the reader's library.
     """
+    if not context.searcher.has_papers(state["scope"]):
+        raise BadInput(
+            "There are no papers to ask about yet.", hint="Add one first.", code="NO_PAPERS"
+        )
     found = context.searcher.search(state["query"], state["scope"], PASSAGES)
     for notice in found.notices:
         context.emit(Notice("retrieval", notice))

@@ -1,0 +1,114 @@
+"""Files that wait to be added: read one after the other, outside any page, so no click loses one."""
+
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Literal
+from uuid import UUID, uuid4
+
+from core.errors import Cancelled, LecternError
+from core.ingest.pipeline import Ingestor, Progress, display_name
+
+log = logging.getLogger(__name__)
+
+State = Literal["waiting", "reading", "done", "failed", "stopped"]
+OVER: tuple[State, ...] = ("done", "failed", "stopped")
+
+
+@dataclass(frozen=True, slots=True)
+class Adding:
+    """One file on its way.
+
+    `title`, `pages` and `duplicate` are known once done; `code`, `message` and `hint` if it failed.
+    """
+
+    id: UUID
+    user_id: UUID
+    name: str
+    state: State = "waiting"
+    progress: Progress | None = None
+    title: str = ""
+    pages: int = 0
+    duplicate: bool = False
+    code: str = ""
+    message: str = ""
+    hint: str = ""
+
+
+class AddQueue:
+    """Adds files in the background. What it knows of a file lasts until it is dismissed."""
+
+    def __init__(self, ingestor: Ingestor) -> None:
+        self._ingestor = ingestor
+        self._entries: dict[UUID, Adding] = {}
+        self._stopped: set[UUID] = set()
+        self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="adding")
+
+    def submit(self, user_id: UUID, filename: str, data: bytes, password: str = "") -> UUID:
+        """Put a file in line and return its number in it."""
+        entry = Adding(uuid4(), user_id, display_name(filename))
+        with self._lock:
+            self._entries[entry.id] = entry
+        self._pool.submit(self._add, entry, data, password)
+        return entry.id
+
+    def entries(self, user_id: UUID) -> list[Adding]:
+        """Return the user's files in the order they were put in."""
+        with self._lock:
+            return [entry for entry in self._entries.values() if entry.user_id == user_id]
+
+    def stop(self, user_id: UUID, entry_id: UUID) -> None:
+        """Stop a file that waits or is being read; nothing of it will have been stored."""
+        with self._lock:
+            if self._own(user_id, entry_id):
+                self._stopped.add(entry_id)
+
+    def dismiss(self, user_id: UUID, entry_id: UUID) -> None:
+        """Forget a file that is over."""
+        with self._lock:
+            if self._own(user_id, entry_id) and self._entries[entry_id].state in OVER:
+                del self._entries[entry_id]
+
+    def close(self) -> None:
+        """Stop what is being read and drop what waits."""
+        with self._lock:
+            self._stopped.update(self._entries)
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _own(self, user_id: UUID, entry_id: UUID) -> bool:
+        entry = self._entries.get(entry_id)
+        return entry is not None and entry.user_id == user_id
+
+    def _change(self, entry_id: UUID, **changes: object) -> None:
+        with self._lock:
+            self._entries[entry_id] = replace(self._entries[entry_id], **changes)  # type: ignore[arg-type]
+
+    def _add(self, entry: Adding, data: bytes, password: str) -> None:
+        self._change(entry.id, state="reading")
+        try:
+            added = self._ingestor.ingest(
+                entry.user_id,
+                entry.name,
+                data,
+                password=password,
+                on_progress=lambda at: self._change(entry.id, progress=at),
+                cancelled=lambda: entry.id in self._stopped,
+            )
+        except Cancelled:
+            self._change(entry.id, state="stopped")
+        except LecternError as error:
+            self._change(entry.id, state="failed", **error.to_json())
+        except Exception:
+            log.exception("adding a file broke")
+            message = "Lectern made a mistake reading this file; nothing of it was stored."
+            self._change(entry.id, state="failed", message=message, hint="See the log.")
+        else:
+            self._change(
+                entry.id,
+                state="done",
+                title=added.meta.title,
+                pages=added.pages,
+                duplicate=added.duplicate,
+            )

@@ -1,0 +1,58 @@
+"""Files are added in the background, each to its own end, for their owner only."""
+
+import time
+from uuid import uuid4
+
+import pytest
+
+from core.ingest.queue import OVER
+from core.types import LOCAL_USER
+
+
+def wait(bench, user=LOCAL_USER):
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        entries = bench.add_queue.entries(user)
+        if all(entry.state in OVER for entry in entries):
+            return entries
+        time.sleep(0.05)
+    raise AssertionError("files are still on their way")
+
+
+def test_one_bad_file_does_not_stop_the_others(bench, sample):
+    bench.add_queue.submit(LOCAL_USER, "../../bad.pdf", b"no PDF")
+    bench.add_queue.submit(LOCAL_USER, sample.name, sample.read_bytes())
+    bench.add_queue.submit(LOCAL_USER, "again.pdf", sample.read_bytes())
+    bad, good, again = wait(bench)
+    assert (bad.name, bad.state, bad.code) == ("bad.pdf", "failed", "NOT_A_PDF")
+    assert bad.message
+    assert (good.state, good.pages, good.duplicate) == ("done", 3, False)
+    assert again.duplicate
+    assert len(bench.papers.papers(LOCAL_USER)) == 1
+
+
+def test_a_file_that_waits_can_be_stopped_and_leaves_nothing(bench, sample):
+    entry = bench.add_queue.submit(LOCAL_USER, sample.name, sample.read_bytes())
+    bench.add_queue.stop(LOCAL_USER, entry)
+    assert [done.state for done in wait(bench)] == ["stopped"]
+    assert bench.papers.papers(LOCAL_USER) == []
+    bench.add_queue.dismiss(LOCAL_USER, entry)
+    assert bench.add_queue.entries(LOCAL_USER) == []
+
+
+def test_nobody_else_sees_stops_or_dismisses_it(bench, sample):
+    other = uuid4()
+    entry = bench.add_queue.submit(LOCAL_USER, sample.name, sample.read_bytes())
+    bench.add_queue.stop(other, entry)
+    assert [done.state for done in wait(bench)] == ["done"]
+    bench.add_queue.dismiss(other, entry)
+    assert bench.add_queue.entries(other) == []
+    assert len(bench.add_queue.entries(LOCAL_USER)) == 1
+
+
+@pytest.mark.parametrize("password", ["", "\udcff", "x\x00", "pässwört" * 100])
+def test_odd_passwords_are_only_wrong(bench, shared, password):
+    locked = shared / "pdf_edge" / "encrypted__issue6010_1.pdf"
+    bench.add_queue.submit(LOCAL_USER, "locked.pdf", locked.read_bytes(), password)
+    (entry,) = wait(bench)
+    assert entry.code == ("PASSWORD_WRONG" if password else "PASSWORD_NEEDED")
