@@ -112,6 +112,10 @@ class Searcher:
         self._library = library
         self._reranker = reranker
 
+    def has_papers(self, scope: Scope) -> bool:
+        """Whether there is anything to search in; NotFound when a paper is not the user's."""
+        return bool(self._store.library(scope.user_id, scope.paper_ids))
+
     def search(self, query: str, scope: Scope, k: int = 5) -> SearchResult:
         """Return the k passages of the scope that best match the query.
 
