@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.models.embed import Embedder
-from core.retrieval.weights import BM25, FusionTable, ScopeKind
+from core.retrieval.weights import BM25, FusionTable, ScopeKind, Shares
 from core.types import Language
 
 Array = NDArray[np.float64]
+
+_NEAREST = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +108,24 @@ def fuse(scores: Mapping[str, Array], case: Case, table: FusionTable) -> Array:
     mean = np.divide(total, strength, out=np.zeros(size), where=strength > 0)
     if BM25 not in scores:
         return mean
-    shares = table.shares(case.scope)
-    share = np.where(case.same, np.where(strong, shares.same_strong, shares.same), shares.cross)
+    share = _keyword_share(table.shares(case.scope), case.same, strong, mean)
     share[strength == 0] = 1.0
     keyword = _keyword_z(scores[BM25], case.same, table.cross_limit)
     return np.asarray(share * keyword + (1.0 - share) * mean)
+
+
+def _keyword_share(
+    shares: Shares, same: NDArray[np.bool_], strong: NDArray[np.bool_], dense: Array
+) -> Array:
+    """Return BM25's share of the weight for each candidate, shape (n,).
+
+    Where passages nearest in meaning are in another language than the query, the shared terms of
+    others tell less: their share moves towards the one across languages.
+    """
+    at_home = np.where(strong, shares.same_strong, shares.same)
+    nearest = np.argsort(-dense, kind="stable")[:_NEAREST]
+    part = float(same[nearest].mean()) if len(nearest) else 1.0
+    return np.where(same, shares.cross + part * (at_home - shares.cross), shares.cross)
 
 
 def _keyword_z(scores: Array, same: NDArray[np.bool_], cross_limit: float) -> Array:

@@ -92,6 +92,19 @@ def test_a_foreign_passage_is_not_punished_for_sharing_no_terms():
     assert int(np.argmax(fused)) == 3
 
 
+def test_shared_terms_count_less_where_the_nearest_passages_are_foreign():
+    """A Chinese question in a library of both: chance characters in common must not win."""
+    same = np.array([False] * 10 + [True] * 10)
+    near_abroad = np.concatenate([np.linspace(0.9, 0.8, 10), np.linspace(0.3, 0.2, 10)])
+    keyword = np.zeros(20)
+    keyword[15] = 9.0
+    table = replace(TABLE, library=Shares(same=0.6, same_strong=0.6, cross=0.1))
+    abroad = fuse({USE_NAME: near_abroad, BM25: keyword}, Case("library", same), table)
+    assert int(np.argmax(abroad)) == 0
+    at_home = fuse({USE_NAME: near_abroad[::-1], BM25: keyword}, Case("library", same), table)
+    assert int(np.argmax(at_home)) == 15
+
+
 def test_a_model_does_not_judge_languages_it_does_not_know():
     models = [MultilingualUSE(), SentenceTransformerEmbedder(MINILM_NAME)]
     scores = {USE_NAME: np.array([0.1, 0.2]), MINILM_NAME: np.array([0.9, 0.8])}
