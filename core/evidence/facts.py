@@ -23,7 +23,8 @@ from core.evidence.numerals import in_digits, raise_exponents
 
 _HAN_RUN = re.compile(f"[{CJK}]+")
 _LETTER = "A-Za-zÀ-ɏΑ-ω"
-_LATIN = re.compile(rf"[{_LETTER}][{_LETTER}0-9]*(?:[-'’.][{_LETTER}0-9]+)*")
+_NO_POWER = r"(?!(?<=\d)e[-+]?\d)"
+_LATIN = re.compile(rf"{_NO_POWER}[{_LETTER}][{_LETTER}0-9]*(?:[-'’.][{_LETTER}0-9]+)*")
 _UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
 _SCALE = (
     r"thousand|million|billion|trillion|hundred|bn|[kKMB](?![A-Za-z])|百万|千万|十亿|[百千万亿]"
@@ -33,7 +34,7 @@ _QUANTITY = re.compile(
     r"(?P<number>\d+(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+(?:e[-+]?\d+)?)"
     rf"(?:[ \t-]?(?P<scale>{_SCALE}))?"
     rf"(?:[ \t-]?(?P<unit>{_UNIT})(?![A-Za-z]))?"
-    r"(?:[ \t-]*(?P<noun>[A-Za-z][A-Za-z-]+))?",
+    rf"(?:[ \t-]*(?P<noun>[A-Za-z][A-Za-z-]+)|(?<=\d{{4}})年,?(?P<act>[{CJK}]{{2}}))?",
     re.IGNORECASE,
 )
 _WORD_NUMBER = re.compile(
@@ -62,12 +63,16 @@ _LONGEST_STEM = 7
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number in base units; `measures` is '' without a known unit, `noun` what it counts."""
+    """A number in base units; `measures` is '' without a known unit.
+
+    `noun` is what it counts, `after` the word before it ("published in 2019"), as stems or ''.
+    """
 
     value: float
     measures: str = ""
     noun: str = ""
     spoken: bool = False
+    after: str = ""
     text: str = field(default="", compare=False)
 
     def __str__(self) -> str:
@@ -170,7 +175,7 @@ def names(plain: str) -> frozenset[str]:
     found = {re.sub(r"\s", "", m.group()).casefold() for m in _FORMULA.finditer(plain)}
     found |= {m.group().casefold() for m in _CITED_NAME.finditer(plain)}
     labels = {m.group() for m in _LABEL.finditer(plain)}
-    for match in re.finditer(r"[A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+)*", plain):
+    for match in re.finditer(rf"{_NO_POWER}[A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+)*", plain):
         word = match.group()
         first = not re.search(r"[^\s\"“(\[]", plain[: match.start()]) or bool(
             re.search(
@@ -185,7 +190,11 @@ def names(plain: str) -> frozenset[str]:
 
 def quantities(plain: str) -> list[Quantity]:
     """Return the numbers of `plain` in digits, and small ones in words."""
-    found = [_quantity(match) for match in _QUANTITY.finditer(plain)]
+    found = []
+    end = 0
+    for match in _QUANTITY.finditer(plain):
+        found.append(_quantity(match, _word_before(plain[end : match.start()])))
+        end = match.end("number")
     for match in _WORD_NUMBER.finditer(plain):
         word = (match["en"] or match["zh"] or match["whole"]).casefold()
         found.append(
@@ -194,16 +203,25 @@ def quantities(plain: str) -> list[Quantity]:
     return found
 
 
-def _quantity(match: re.Match[str]) -> Quantity:
+def _word_before(gap: str) -> str:
+    """Return the stem of the last content word of `gap`, '' behind a mark or a Han character."""
+    piece = re.split(rf"[,;:()。；，{CJK}]", gap)[-1].casefold()
+    found = [w for w in _LATIN.findall(piece) if w not in STOP_WORDS]
+    return stem(found[-1]) if found else ""
+
+
+def _quantity(match: re.Match[str], after: str) -> Quantity:
     value = float(match["number"].replace(",", ""))
     value *= SCALES.get((match["scale"] or "").casefold(), 1.0)
     if match["sign"]:
         value = -value
     measures, factor = UNITS.get((match["unit"] or "").casefold(), ("", 1.0))
-    shown = (
-        match.group() if not match["noun"] else match.group()[: match.start("noun") - match.start()]
-    )
-    return Quantity(value * factor, measures, _counted(match), text=shown.strip(" -"))
+    if match["act"]:
+        return Quantity(value, noun=match["act"], text=match["number"])
+    shown = match.group()
+    if match["noun"]:
+        shown = shown[: match.start("noun") - match.start()]
+    return Quantity(value * factor, measures, _counted(match), after=after, text=shown.strip(" -"))
 
 
 def _counted(match: re.Match[str]) -> str:
@@ -263,6 +281,8 @@ _HAN_TABLE = frozenset(
         lexicon.STRONG,
         lexicon.WEAK,
         lexicon.HEDGES,
+        lexicon.CONDITIONS,
+        lexicon.WHEN,
         lexicon.CAUSES,
         lexicon.CORRELATES,
         lexicon.COMPARATORS,

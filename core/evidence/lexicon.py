@@ -43,7 +43,7 @@ STOP_WORDS = words("""
     could may might must of in on at by for from to with into onto over under between among as
     about than then so such and or but if while when where which who whom whose what how why also
     very more most less least much many few some any each every all both either one only own same
-    other another there here up down out off again further not no nor never without however thus
+    other another there here up down out off again further not no nor neither never without however thus
     therefore hence per via using used use based s t d ll re ve paper study authors author work
     results result show shows showed shown found find finds
 """)
@@ -157,6 +157,10 @@ HEDGES = words("""
     claimed believed alleged allegedly purported purportedly conjectured presumably supposedly
     appears seem seems potentially hypothesize hypothesise speculate 可能 或许 也许 似乎 大概 推测 疑似 或可 有望 据称 据说 被认为
 """)
+CONDITIONS = words(
+    "if unless whether provided assuming hypothetically 如果 假如 若是 倘若 是否 除非 假设"
+)
+WHEN = words("when whenever where case cases 时 当 情况")
 CAUSES = words("cause causes caused causing leads lead led because due 导致 引起 造成 致使 使得")
 CORRELATES = words("""
     associated association correlated correlate correlates correlation linked 相关 关联
@@ -220,7 +224,9 @@ EXCLUSIVE: tuple[frozenset[str], ...] = (
     words("anterior posterior dorsal ventral lateral medial 前部 后部 背侧 腹侧 外侧 内侧"),
     words("north south east west northern southern eastern western 北部 南部 东部 西部 北方 南方"),
     words("spring summer autumn winter 春季 夏季 秋季 冬季 春 夏 秋 冬"),
-    words("""january february march april may june july august september october november december"""),
+    words(
+        """january february march april may june july august september october november december"""
+    ),
     words("monday tuesday wednesday thursday friday saturday sunday"),
     words("red green blue yellow black white orange purple brown 红 绿 蓝 黄 黑 白 红色 绿色 蓝色"),
     words("""children child infants infant adults adult adolescents adolescent teenagers elderly
@@ -231,7 +237,9 @@ EXCLUSIVE: tuple[frozenset[str], ...] = (
     words("first last 首先 最后 首 末 第一 最后"),
     words("mean median mode variance 均值 中位数 众数 方差"),
     words("precision recall accuracy 精确率 召回率 准确率"),
-    words("heart lung liver kidney brain stomach skin breast prostate colon 心脏 肺 肝 肾 大脑 胃 皮肤"),
+    words(
+        "heart lung liver kidney brain stomach skin breast prostate colon 心脏 肺 肝 肾 大脑 胃 皮肤"
+    ),
     words("oxygen nitrogen hydrogen carbon sodium potassium calcium iron copper zinc 氧 氮 氢 碳"),
     words("linear quadratic cubic exponential logarithmic 线性 二次 三次 指数 对数"),
     words("supervised unsupervised 有监督 无监督"),
@@ -298,6 +306,8 @@ SYNONYMS: tuple[frozenset[str], ...] = tuple(
     end ended finish finished stop stopped cease ceased
     obtain obtained achieve achieved achieves reach reached attain attained get got yield yields yielded
     evaluate evaluated assess assessed test tested measure measured examine examined investigate investigated study studied
+    collect collects collected gather gathers gathered came come drawn taken
+    store stored keep kept
     calculate calculated compute computed estimate estimated determine determined
     perform performed conduct conducted carry carried run ran execute executed do done undertake
     make made build built create created construct constructed produce produced generate generated

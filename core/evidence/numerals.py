@@ -1,6 +1,7 @@
 """Numbers in words, in Han numerals and in powers of ten, rewritten in digits."""
 
 import re
+from itertools import pairwise
 
 _HAN_DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _HAN_PLACES = {"十": 10, "百": 100, "千": 1000}
@@ -17,9 +18,9 @@ _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
     " sixteen seventeen eighteen nineteen"
 )
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _ENGLISH = {w: i for i, w in enumerate(_UNITS.split())} | {
-    w: 10 * i
-    for i, w in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+    w: 10 * i for i, w in enumerate(_TENS.split(), 2)
 }
 _ENGLISH_SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9}
 _WORD = "|".join(sorted((*_ENGLISH, *_ENGLISH_SCALES), key=len, reverse=True))
@@ -85,8 +86,5 @@ def _english(match: re.Match[str]) -> str:
 
 def _is_one_number(words: list[str]) -> bool:
     """Return whether `words` are no list such as "two three four": only a ten takes a unit."""
-    for first, second in zip(words, words[1:], strict=False):
-        if first in _ENGLISH and second in _ENGLISH:
-            if _ENGLISH[first] < 20 or not 0 < _ENGLISH[second] < 10:
-                return False
-    return True
+    pairs = [(a, b) for a, b in pairwise(words) if a in _ENGLISH and b in _ENGLISH]
+    return all(_ENGLISH[a] >= 20 and 0 < _ENGLISH[b] < 10 for a, b in pairs)

@@ -15,16 +15,22 @@ from typing import NamedTuple
 import numpy as np
 
 from core.evidence import numbering
+from core.evidence.alignment import Change, changes, exchanged
 from core.evidence.facts import Facts, Quantity, content, facts, stem
 from core.evidence.language import is_chinese
 from core.evidence.lexicon import (
     AXES,
     CAUSES,
     COMPARATORS,
+    CONDITIONS,
     CORRELATES,
     HEDGES,
+    NUMBER_WORDS,
+    SCALES,
     STRONG,
+    UNITS,
     WEAK,
+    WHEN,
 )
 from core.evidence.quotes import fold
 from core.evidence.sentences import sentences
@@ -49,6 +55,8 @@ REASONS: dict[str, tuple[str, str]] = {
     "negation": ("one of the two negates what the other says", "一方肯定，另一方否定"),
     "direction": ("the passage says the opposite: {0}", "原文说法相反：{0}"),
     "swapped": ("the comparison runs the other way round", "比较的双方颠倒了"),
+    "replaced": ("the passage says “{1}”, not “{0}”", "原文说的是“{1}”，不是“{0}”"),
+    "refuted": ("the passage reports this only to reject it", "原文提到这一点，但予以否定"),
     "stronger": ("the passage says this of some, not of all", "原文只说部分如此，并非全部"),
     "hedged": ("the passage says this only as a possibility", "原文只说有此可能"),
     "causal": ("the passage reports an association, not a cause", "原文只说相关，没有说因果"),
@@ -62,6 +70,27 @@ _CLAUSE = re.compile(
 _COMPARATOR = re.compile(
     "|".join(rf"\b{w}\b" if w.isascii() else w for w in sorted(COMPARATORS, reverse=True))
 )
+_REFUTED = re.compile(
+    r"\b(?:refut|contradict|disprov|debunk|dispel|rebut|overturn|reject|falsif|invalidat)\w*\W+"
+    r"(?:this|that|these|it|such|the (?:claim|idea|view|notion|belief|assumption|hypothesis))\b"
+    r"|\b(?:this|that|it|which|claim|belief|view|idea|notion|assumption)\s+(?:\w+\s+){0,2}?"
+    r"(?:is|was|are|were|be|proved|turned out(?: to be)?|is simply)\s+(?:\w+ly\s+)?"
+    r"(?:false|wrong|untrue|incorrect|mistaken|unfounded|refuted|rejected|disproved|a myth"
+    r"|not (?:true|the case|supported|confirmed|correct|borne out|what))"
+    r"|\b(?:this|that|it|which) (?:does|did|do) not (?:hold|survive|stand)"
+    r"|\b(?:a myth|misconception|mistaken belief) that\b"
+    r"|\b(?:falsely|wrongly|erroneously|mistakenly) (?:claimed|believed|assumed|thought|concluded)"
+    r"|(?:反驳|推翻|否定|证伪|驳斥|不支持|否认|不认同)(?:了|过)?(?:这|该|此|上述)[^，。]{0,6}(?=$|[，。])"
+    r"|(?:事实|实际|其实|结果|但)\w{0,4}(?:并非如此|不成立|是错误的|不是这样)|并非如此|这[^，。]{0,5}(?:不成立|是错误的)|误以为|误认为",
+    re.IGNORECASE,
+)
+"""What denies something said in the same or the previous sentence."""
+_COMPARED = frozenset().union(
+    *(HEDGES, STRONG, WEAK, CAUSES, CORRELATES, COMPARATORS, CONDITIONS, WHEN),
+    *(NUMBER_WORDS, SCALES, UNITS),
+    *itertools.chain.from_iterable(AXES),
+)
+"""Words that rules of their own compare."""
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)、]|#{1,6})\s+")
 _SMALL_TALK = re.compile(
     r"^(?:hi|hello|hey|thanks|thank you|sure|of course|certainly|here (?:is|are)|you are welcome"
@@ -83,6 +112,10 @@ _ALIKE = 0.5
 """The share of common content from which a difference in one word is a difference in meaning."""
 _SIMPLE = 16
 """Content words up to which a sentence is taken to make one statement."""
+_TAIL = 12
+"""Letters at the end of a quote by which its last word is found."""
+_SOON = 40
+"""Letters within which a sentence must deny the one before it."""
 _PAIR_COST = 0.04
 """What two sentences must be better than one."""
 
@@ -102,6 +135,7 @@ class _Evidence:
     text: str
     facts: Facts
     whole: Facts
+    after: str
     coverage: float
     cosine: float
     same_language: bool
@@ -186,20 +220,50 @@ def _contains(passage: str, claim: str) -> bool:
     needle = _PUNCTUATION.sub("", fold(claim)[0])
     if not needle:
         return False
-    for sentence in [passage, *sentences(passage)]:
-        hay = _PUNCTUATION.sub("", fold(sentence)[0])
-        at = hay.find(needle)
-        if at < 0:
-            continue
-        if at == 0 or len(needle) > 0.8 * len(hay):
-            return True
-        lead = _lead(sentence, at)
-        last = sentences(lead)[-1] if sentences(lead) else ""
-        found = facts(last)
-        complete = re.search(r"[.!?。！？；]\s*$", lead)
-        if complete or not (found.negated or found.words & HEDGES):
-            return True
-    return False
+    if needle not in _letters(passage):
+        return False
+    split = sentences(passage)
+    inside = [(i, _letters(text).find(needle)) for i, text in enumerate(split)]
+    framed = [_is_framed(split, i, at) for i, at in inside if at >= 0]
+    whole = _values_in(facts(claim), facts(passage)) and not _cut_off(passage, needle)
+    return whole and not (framed and all(framed))
+
+
+def _values_in(claim: Facts, passage: Facts) -> bool:
+    """Return whether signs, decimals and formulas, which letters leave out, are there too."""
+    formulas = {name for name in claim.names if "(" in name or "^" in name}
+    return formulas <= passage.names and all(
+        any(q.agrees(other) for other in passage.quantities) for q in claim.quantities
+    )
+
+
+def _cut_off(passage: str, needle: str) -> bool:
+    """Return whether `needle` occurs only with its last word or number broken off."""
+    if not needle[-1].isascii():
+        return False
+    tail = r"[\W_]*".join(map(re.escape, needle[-_TAIL:]))
+    return re.search(rf"{tail}(?![a-z0-9])", fold(passage)[0]) is None
+
+
+def _letters(text: str) -> str:
+    return _PUNCTUATION.sub("", fold(text)[0])
+
+
+def _is_framed(split: Sequence[str], i: int, at: int) -> bool:
+    """Return whether what stands at letter `at` of sentence `i` is denied, doubted or supposed."""
+    if _refuted(split[i], split[i + 1] if i + 1 < len(split) else ""):
+        return True
+    lead = _lead(split[i], at) if at else ""
+    found = facts(lead)
+    if not lead or re.search(r"[.!?。！？；]\s*$", lead):
+        return False
+    return found.negated or bool(found.words & (HEDGES | CONDITIONS))
+
+
+def _refuted(sentence: str, following: str) -> bool:
+    """Return whether `sentence` denies what it reports, or the next sentence begins so."""
+    denial = _REFUTED.search(following)
+    return bool(_REFUTED.search(sentence)) or (denial is not None and denial.start() < _SOON)
 
 
 def _lead(sentence: str, letters: int) -> str:
@@ -218,7 +282,7 @@ def _lead(sentence: str, letters: int) -> str:
 def _closest(
     claim: str, claim_facts: Facts, passages: Sequence[str], embedder: Embedder
 ) -> _Evidence:
-    texts, pairs_from = _windows(passages)
+    texts, following, pairs_from = _windows(passages)
     read = [facts(text) for text in texts]
     covered = np.array([_coverage(claim_facts, found) for found in read])
     kept = np.argsort(-covered, kind="stable")[:MOST_SENTENCES]
@@ -233,6 +297,7 @@ def _closest(
         texts[at],
         read[at],
         facts(" ".join(passages)),
+        following[at],
         float(covered[at]),
         float(cosines[best]),
         bool(same[best]),
@@ -240,12 +305,14 @@ def _closest(
     )
 
 
-def _windows(passages: Sequence[str]) -> tuple[list[str], int]:
-    """Return all sentences, then all pairs of neighbours, and where the pairs begin."""
+def _windows(passages: Sequence[str]) -> tuple[list[str], list[str], int]:
+    """Return all sentences and then all pairs, what follows each, and where the pairs begin."""
     split = [sentences(passage) for passage in passages]
     singles = [text for texts in split for text in texts]
     pairs = [f"{a} {b}" for texts in split for a, b in itertools.pairwise(texts)]
-    return [*singles, *pairs], len(singles)
+    after = [text for texts in split for text in [*texts[1:], ""]]
+    after_pairs = [text for texts in split for text in [*texts[2:], ""][: len(texts) - 1]]
+    return [*singles, *pairs], [*after, *after_pairs], len(singles)
 
 
 def _coverage(claim: Facts, evidence: Facts) -> float:
@@ -265,6 +332,7 @@ def _clash(claim: str, found: Facts, evidence: _Evidence) -> _Clash | None:
         _clash_of_quantities(found, evidence)
         or _clash_of_names(found, evidence)
         or _clash_of_polarity(found, evidence)
+        or _clash_of_changes(found, evidence)
         or _overstatement(found, evidence)
     )
 
@@ -273,8 +341,7 @@ def _clash_of_quantities(claim: Facts, evidence: _Evidence) -> _Clash | None:
     near, whole = evidence.facts.quantities, evidence.whole.quantities
     for quantity in claim.quantities:
         if any(quantity.agrees(q) for q in near):
-            other = _counts_otherwise(quantity, near, claim.quantities)
-            if other:
+            if _counts_otherwise(quantity, near) or _tied_otherwise(quantity, near, claim):
                 return _Clash("contradicted", "counted", (str(quantity),))
             continue
         if quantity.spoken and quantity.value < 2.5:  # "two", "half", "twice": seldom a count
@@ -296,19 +363,28 @@ def _rivals(claimed: Quantity, found: Quantity, claims: Sequence[Quantity]) -> b
         return False
     if claimed.measures or found.measures:
         return claimed.measures == found.measures or claimed.value == found.value
-    if claimed.noun and found.noun:
+    if claimed.noun and found.noun and claimed.looks != "year":
         return claimed.noun == found.noun
     return claimed.looks == found.looks
 
 
-def _counts_otherwise(
-    claimed: Quantity, near: Sequence[Quantity], claims: Sequence[Quantity]
-) -> bool:
+def _counts_otherwise(claimed: Quantity, near: Sequence[Quantity]) -> bool:
     """Return whether what `claimed` counts has another number in the passage only."""
     if not claimed.noun:
         return False
     same_noun = [q for q in near if q.noun == claimed.noun]
     return bool(same_noun) and not any(claimed.agrees(q) for q in same_noun)
+
+
+def _tied_otherwise(claimed: Quantity, near: Sequence[Quantity], claim: Facts) -> bool:
+    """Return whether the passage has "conducted in 2015, published in 2019", not the other way."""
+    tied = [q for q in near if q.after and q.after == claimed.after]
+    theirs = [q for q in near if q.agrees(claimed)]
+    return (
+        bool(tied)
+        and not any(q.agrees(claimed) for q in tied)
+        and all(q.after and q.after not in claim.stems for q in theirs)
+    )
 
 
 def _clash_of_names(claim: Facts, evidence: _Evidence) -> _Clash | None:
@@ -352,16 +428,19 @@ def _clash_of_polarity(found: Facts, evidence: _Evidence) -> _Clash | None:
 
     "A is not slower than B", "A is faster than B" and "B is slower than A" are in accord.
     """
-    near = _nearest_clause(found, evidence)
+    denied = _is_denied(found, evidence)
+    near = _nearest_clause(found, _REFUTED.sub(" ", evidence.text) if denied else evidence.text)
     if evidence.same_language and _coverage(found, near) < _ALIKE:
         return None
     if not evidence.same_language and max(len(found.stems), len(near.stems)) > _SIMPLE:
         return None  # which part of a long sentence a negation is about, only words could tell
-    swapped = _swapped(found, evidence.facts)
+    swapped = _swapped(found, evidence)
     opposite = _opposite_poles(found, near)
     negated = found.negated != near.negated
-    if (swapped + bool(opposite) + negated) % 2 == 0:
+    if (swapped + bool(opposite) + negated + denied) % 2 == 0:
         return None
+    if denied:
+        return _Clash("contradicted", "refuted")
     if swapped:
         return _Clash("contradicted", "swapped")
     if opposite:
@@ -369,21 +448,27 @@ def _clash_of_polarity(found: Facts, evidence: _Evidence) -> _Clash | None:
     return _Clash("contradicted", "negation")
 
 
-def _swapped(claim: Facts, evidence: Facts) -> bool:
+def _is_denied(claim: Facts, evidence: _Evidence) -> bool:
+    """Return whether the passage reports what the claim says only to reject it."""
+    return _refuted(evidence.text, evidence.after) and not _REFUTED.search(claim.text)
+
+
+def _swapped(claim: Facts, evidence: _Evidence) -> bool:
     """Return whether "A outperforms B" meets "B outperforms A"."""
-    mine, theirs = _sides(claim), _sides(evidence)
-    if not (mine and theirs):
-        return False
-    return bool(mine[0] & theirs[1] and mine[1] & theirs[0])
+    mine, theirs = _sides(claim), _sides(evidence.facts)
+    if mine and theirs:
+        return bool(mine[0] & theirs[1] and mine[1] & theirs[0])
+    return evidence.same_language and exchanged(claim, evidence.facts)
 
 
-def _nearest_clause(claim: Facts, evidence: _Evidence) -> Facts:
-    """Return the clause of the evidence that covers the claim as well as all of it does."""
-    clauses = [facts(c) for c in _CLAUSE.split(evidence.text) if c and c.strip()]
+def _nearest_clause(claim: Facts, text: str) -> Facts:
+    """Return the clause of `text` that covers the claim as well as all of it does."""
+    whole = facts(text)
+    clauses = [facts(c) for c in _CLAUSE.split(text) if c and c.strip()]
     covered = [_coverage(claim, clause) for clause in clauses]
-    if clauses and max(covered) >= 0.85 * evidence.coverage:
+    if clauses and max(covered) >= 0.85 * _coverage(claim, whole):
         return clauses[int(np.argmax(covered))]
-    return evidence.facts
+    return whole
 
 
 def _opposite_poles(claim: Facts, evidence: Facts) -> list[tuple[int, bool]]:
@@ -403,11 +488,30 @@ def _pole_word(found: Facts, pole: tuple[int, bool]) -> str:
     return next((t for t in found.tokens if t in table), "") or min(table & found.words)
 
 
+def _clash_of_changes(claim: Facts, evidence: _Evidence) -> _Clash | None:
+    """Catch what a nearly verbatim claim has in place of the passage's words."""
+    if not evidence.same_language:
+        return None
+    found = changes(claim, evidence.facts, _COMPARED)
+    found = [c for c in found if c.contrary or not _stands_in(c, evidence.whole)]
+    if not found:
+        return None
+    worst = max(found, key=lambda change: change.contrary)
+    label: VerdictLabel = "contradicted" if worst.contrary else "partly"
+    return _Clash(label, "replaced", (worst.claimed, worst.found))
+
+
+def _stands_in(change: Change, whole: Facts) -> bool:
+    return change.claimed in whole.text
+
+
 def _overstatement(claim: Facts, evidence: _Evidence) -> _Clash | None:
     mine, theirs = claim.words, evidence.facts.words
     if mine & STRONG and theirs & WEAK and not mine & WEAK:
         return _Clash("partly", "stronger")
-    if theirs & HEDGES and not mine & HEDGES:
+    if (theirs & HEDGES and not mine & HEDGES) or (
+        theirs & CONDITIONS and not mine & (CONDITIONS | WHEN)
+    ):
         return _Clash("partly", "hedged")
     if mine & CAUSES and theirs & CORRELATES and not theirs & CAUSES:
         return _Clash("partly", "causal")
