@@ -112,16 +112,16 @@ def facts(text: str) -> Facts:
     plain = normalise(text)
     folded = fold_case(plain)
     tokens = tuple(match.group() for match in _LATIN.finditer(folded))
-    words = frozenset(tokens)
+    words = frozenset(tokens) | _table_words(folded)
     return Facts(
         text=folded,
-        words=words | _table_words(folded),
+        words=words,
         tokens=tokens,
         stems=content(folded),
         names=names(plain),
         quantities=tuple(quantities(plain)),
-        negated=_negated(folded, words),
-        poles=_poles(folded, words),
+        negated=_negated(folded),
+        poles=_poles(words),
         chinese=is_chinese(plain),
     )
 
@@ -231,23 +231,16 @@ def _counted(match: re.Match[str]) -> str:
 
 def _table_words(folded: str) -> frozenset[str]:
     """Return the Han words of the tables that occur in `folded`: Chinese has no spaces."""
+    if not _HAN_RUN.search(folded):
+        return frozenset()
     return frozenset(word for word in _HAN_TABLE if word in folded)
 
 
-def _poles(folded: str, words: frozenset[str]) -> frozenset[tuple[int, bool]]:
-    def present(pole: frozenset[str]) -> bool:
-        return bool(pole & words) or any(w in folded for w in pole if not w.isascii())
-
-    found = set()
-    for i, (up, down) in enumerate(AXES):
-        if present(up):
-            found.add((i, True))
-        if present(down):
-            found.add((i, False))
-    return frozenset(found)
+def _poles(words: frozenset[str]) -> frozenset[tuple[int, bool]]:
+    return frozenset(pole for word in words for pole in _POLES.get(word, ()))
 
 
-def _negated(folded: str, words: frozenset[str]) -> bool:
+def _negated(folded: str) -> bool:
     """Return whether an odd number of negations is left once idioms are taken out."""
     for idiom in (*NOT_NEGATIONS, *HAN_NOT_NEGATIONS):
         folded = folded.replace(idiom, " ")
@@ -275,6 +268,11 @@ def _is_negation(word: str) -> bool:
     return word in NEGATIONS or word.endswith(("n't", "n’t"))
 
 
+_POLES: dict[str, list[tuple[int, bool]]] = {}
+for _i, _axis in enumerate(AXES):
+    for _up, _pole in zip((True, False), _axis, strict=True):
+        for _word in _pole:
+            _POLES.setdefault(_word, []).append((_i, _up))
 _HAN_TABLE = frozenset(
     word
     for table in (

@@ -8,6 +8,7 @@ from core.evidence.verdict import assess, is_checkable, judge, verify
 from core.models.embed import MultilingualUSE
 from core.types import Citation, Scores
 
+YES, PART, NO = "supported", "partly", "contradicted"
 EN = {
     "The encoder has 6 layers and 8 attention heads. It was trained on WMT14 for 12 hours on 8 GPUs.": [
         ("The encoder has 6 layers and 8 attention heads.", "supported"),
@@ -117,12 +118,83 @@ ACROSS = {
         ("The drug does not lower the blood pressure of adults.", "contradicted"),
     ],
 }
-PAIRS = [
-    (passage, claim, label)
-    for table in (EN, ZH, ACROSS)
-    for passage, claims in table.items()
-    for claim, label in claims
+NEAR_EN = [
+    ("Garcia et al. built the corpus in 2016.", "Miller et al. built the corpus in 2016.", NO),
+    ("Group C recovered sooner than group D.", "Group D recovered sooner than group C.", NO),
+    ("Plan X is cheaper than plan Y.", "Plan Y is more expensive than plan X.", YES),
+    ("Plan X is cheaper than plan Y.", "Plan X is more expensive than plan Y.", NO),
+    ("Vitamin D levels were measured.", "Vitamin K levels were measured.", NO),
+    ("The vaccine slowed infection in dogs.", "The vaccine slowed infection in monkeys.", NO),
+    ("Headaches are common in night workers.", "Headaches are rare in night workers.", NO),
+    ("The symptoms vanished after surgery.", "The symptoms persisted after surgery.", NO),
+    ("Anxiety causes insomnia in nurses.", "Insomnia causes anxiety in nurses.", NO),
+    (
+        "Only the teacher is updated, and the student is kept fixed.",
+        "The student is updated, and the teacher is kept fixed.",
+        NO,
+    ),
+    ("Data were gathered in 2011 and coded in 2014.", "Data were gathered in 2014.", NO),
+    ("Data were gathered in 2011 and coded in 2014.", "Data were coded in 2014.", YES),
+    ("It needs neither a GPU nor a large disk.", "It needs a GPU and a large disk.", NO),
+    ("It needs neither a GPU nor a large disk.", "It does not need a GPU.", YES),
+    (
+        "Many believe that sugar makes children restless. This is not true.",
+        "Sugar makes children restless.",
+        NO,
+    ),
+    ("We asked whether bigger models learn faster.", "Bigger models learn faster.", PART),
+    ("The weight decay is 5 × 10⁻⁵.", "The weight decay is 0.00005.", YES),
+    ("The weight decay is 5e-5.", "The weight decay is 5e-4.", NO),
+    ("Inference runs in O(n) time.", "Inference runs in O(n^3) time.", NO),
+    ("Two hundred and forty nurses took part.", "240 nurses took part.", YES),
+    ("The batch size was 128.", "The batch size was 12", NO),
+    (
+        "The interviews were recorded and transcribed.",
+        "The interviews were recorded and sold.",
+        PART,
+    ),
+    ("Blood was stored in the freezer.", "Tissue was stored in the freezer.", PART),
+    ("The dog was followed by the cat.", "The cat followed the dog.", YES),
+    ("Sleep quality is associated with stress.", "Stress is associated with sleep quality.", YES),
+    ("We report precision, recall and loss.", "We report loss, recall and precision.", YES),
+    ("The samples were analysed with lasers.", "Samples were analyzed using lasers.", YES),
+    (
+        "Subjects were recruited from two clinics.",
+        "Participants were enrolled from two clinics.",
+        YES,
+    ),
 ]
+NEAR_ZH = [
+    ("本文收集了杭州市三所小学的问卷。", "本文收集了成都市三所小学的问卷。", NO),
+    ("语料由清华大学提供。", "语料由复旦大学提供。", NO),
+    ("张伟等人提出了该算法。", "李强等人提出了该算法。", NO),
+    ("方法A优于方法B。", "方法B优于方法A。", NO),
+    ("方法A优于方法B。", "方法B劣于方法A。", YES),
+    ("疗法在小鼠身上有效。", "疗法在人类身上有效。", NO),
+    ("受试者用左手完成任务。", "受试者用右手完成任务。", NO),
+    ("教师模型被更新，学生模型保持不变。", "学生模型被更新，教师模型保持不变。", NO),
+    ("该蛋白激活了该通路。", "该通路激活了该蛋白。", NO),
+    ("数据于2011年采集，2014年分析。", "数据于2014年采集。", NO),
+    ("数据于2011年采集，2014年分析。", "数据于2014年分析。", YES),
+    ("该方法既不需要标注，也不需要预训练。", "该方法需要标注和预训练。", NO),
+    ("有人认为喝茶会导致失眠，但本研究否定了这一说法。", "喝茶会导致失眠。", NO),
+    ("问卷共回收三百五十份。", "问卷共回收 350 份。", YES),
+    ("问卷共回收三百五十份。", "问卷共回收 530 份。", NO),
+    ("排序的复杂度为 O(n log n)。", "排序的复杂度为 O(n)。", NO),
+    ("血样保存在冰箱里。", "组织保存在冰箱里。", PART),
+    ("我们采用交叉验证评估模型。", "我们使用交叉验证评价模型。", YES),
+    ("本研究招募了40名受试者。", "本研究纳入了40名参与者。", YES),
+]
+PAIRS = (
+    [
+        (passage, claim, label)
+        for table in (EN, ZH, ACROSS)
+        for passage, claims in table.items()
+        for claim, label in claims
+    ]
+    + NEAR_EN
+    + NEAR_ZH
+)
 
 
 @pytest.fixture(scope="module")
