@@ -18,8 +18,10 @@ from core.evidence.facts import content, facts, normalise
 from core.evidence.language import CJK, is_chinese
 from core.evidence.numbering import defuse, write
 from core.evidence.quotes import citation
+from core.extractive.about import about, answering
 from core.extractive.candidates import Candidate, candidates
-from core.extractive.question import Kind, fits, kind_of
+from core.extractive.glossary import translated
+from core.extractive.question import Kind, fits, kind_of, wants_figure
 from core.models.embed import Embedder
 from core.types import Citation, Hit
 
@@ -29,7 +31,7 @@ MOST_ENCODED = 24
 """Sentences compared by meaning: more would not be read within 250 ms on two cores."""
 CLOSEST = 3
 BRIEF = 6
-"""Content words below which a sentence says little."""
+"""Content words, names and numbers below which a sentence says little."""
 
 REFUSALS = {
     (True, False): "这篇论文似乎没有回答这个问题。",
@@ -41,7 +43,8 @@ REFUSALS = {
 OFFERS = {True: "最接近的段落：", False: "Closest passages: "}
 
 FEATURES = (
-    "cosine", "terms", "terms_before", "terms_nearby", "hit_cosine", "rank", "kind", "brief"
+    "cosine", "terms", "terms_led", "terms_nearby", "hit_cosine", "rank", "kind", "brief",
+    "caption",
 )  # fmt: skip
 REFUSAL_FEATURES = (
     "cosine", "peak", "hit_cosine", "terms_nearby", "terms_missing", "name_missing", "kind",
@@ -55,6 +58,15 @@ _ASKING = re.compile(
     "什么时候|为什么|是什么|有什么|多少|什么|怎么样|怎样|怎么|如何|哪些|哪个|哪种|哪里|哪一|为何|何时|是否|几个|几种|吗|呢|请问|谁"
     "|作者|论文|本文|文中|文章"
 )
+_ASKING_DATA = re.compile(
+    r"\bdata ?sets?\b|\bdata\b|\bcorp(?:us|ora)\b|数据集?|语料库?", re.IGNORECASE
+)
+_QUALIFIER = re.compile(
+    r"\b([A-Za-z][\w-]+) (?:models?|networks?|algorithms?|data ?sets?|corpus|tasks?|experiments?"
+    r"|approach|methods?)\b",
+    re.IGNORECASE,
+)
+"""What tells one model, data set or method from others counts as its name."""
 _HAN = re.compile(f"[{CJK}]")
 _RARE = 2.0
 """Added to the weight of all terms: having the only term there is means little if all have it."""
@@ -104,6 +116,8 @@ class Scored:
     """Whether each candidate is in another language than the question."""
     missing: tuple[float, float]
     """`terms_missing` and `name_missing` of REFUSAL_FEATURES."""
+    shared: bool = False
+    """Whether the question has terms that are known in the other language."""
 
 
 @cache
@@ -131,17 +145,26 @@ def answer(
 
     The sentences stand in reading order and cite from `first_number` on, one number each.
     """
+    kind = about(question)
+    whole = answering(kind, hits) if kind else []
+    if whole:
+        return _answer(whole, hits, 1.0, first_number)
     values = values or fitted()
     scored = score(question, hits, embedder)
     if not scored.candidates:
         return _refusal(question, hits, (), 0.0, first_number)
     confidence = probability(refusal_features(scored, values), values)
-    if confidence < values.threshold:
+    if confidence < values.threshold or kind:
         return _refusal(question, hits, _closest(scored, values), confidence, first_number)
-    chosen = in_reading_order(select(scored, values), hits)
+    return _answer(select(scored, values), hits, confidence, first_number)
+
+
+def _answer(
+    sentences: Sequence[Candidate], hits: Sequence[Hit], confidence: float, first_number: int
+) -> ExtractiveAnswer:
     made = tuple(
         citation(n, candidate.hit, candidate.text)
-        for n, candidate in enumerate(chosen, start=first_number)
+        for n, candidate in enumerate(in_reading_order(sentences, hits), start=first_number)
     )
     text = " ".join(f"{shown(item.quote)} {write([item.n])}" for item in made)
     return ExtractiveAnswer(text, made, False, confidence)
@@ -150,9 +173,10 @@ def answer(
 def score(question: str, hits: Sequence[Hit], embedder: Embedder) -> Scored:
     """Return the usable sentences of `hits` with what speaks for each of them."""
     kind = kind_of(question)
-    terms = content(normalise(_ASKING.sub(" ", question)).casefold())
-    found = candidates(hits)
-    overlap = _overlaps(terms, question, found)
+    terms = _terms(question, kind)
+    found = candidates(hits, figures=wants_figure(question))
+    other = translated(question)
+    overlap = _overlaps(terms, other, question, found)
     kept = _most_promising(found, overlap)
     found, overlap = [found[i] for i in kept], overlap[kept]
     vectors = embedder.encode([question, *(c.text for c in found)])
@@ -163,15 +187,16 @@ def score(question: str, hits: Sequence[Hit], embedder: Embedder) -> Scored:
             *near,
             candidate.hit.scores.dense or 0.0,
             1.0 - candidate.rank / max(1, len(hits)),
-            fits(kind, candidate.text, candidate.facts),
+            fits(kind, candidate.text, candidate.facts, terms | other),
             _is_brief(candidate),
+            float(candidate.caption),
         )
         for candidate, cosine, near in zip(found, cosines, overlap, strict=True)
     ]
     features = np.array(rows, dtype=np.float64).reshape(len(rows), len(FEATURES))
     across = tuple(c.facts.chinese != is_chinese(question) for c in found)
     missing = _missing(terms, question, hits)
-    return Scored(kind, tuple(found), features, vectors[1:], across, missing)
+    return Scored(kind, tuple(found), features, vectors[1:], across, missing, bool(other))
 
 
 def probability(row: NDArray[np.float64], values: Fitted) -> float:
@@ -189,7 +214,7 @@ def refusal_features(scored: Scored, values: Fitted) -> NDArray[np.float64]:
             columns["cosine"].max(),
             columns["cosine"].max() - np.median(columns["cosine"]),
             columns["hit_cosine"].max(),
-            _ACROSS_TERMS if across else columns["terms_nearby"].max(),
+            _ACROSS_TERMS if across and not scored.shared else columns["terms_nearby"].max(),
             *scored.missing,
             columns["kind"][best],
             float(across),
@@ -257,41 +282,55 @@ def _refusal(
     return ExtractiveAnswer(text, made, True, confidence)
 
 
+def _terms(question: str, kind: Kind) -> frozenset[str]:
+    """Return stems of what `question` is about, without the words that only ask."""
+    asked = _ASKING.sub(" ", question)
+    if kind == "dataset":
+        asked = _ASKING_DATA.sub(" ", asked)
+    return content(normalise(asked).casefold()) or content(normalise(question).casefold())
+
+
 def _overlaps(
-    terms: frozenset[str], question: str, found: Sequence[Candidate]
+    terms: frozenset[str], other: frozenset[str], question: str, found: Sequence[Candidate]
 ) -> NDArray[np.float64]:
     """Return the weighted share of the question's terms that each candidate has, shape (n, 3).
 
-    Columns: in the sentence, in the one before it, in its chunk and section. A term weighs
-    log(1 + n / df), df counted over the n candidates. Across languages only terms without Han
-    characters count.
+    Columns: in the sentence; in it, the one before it and its section's heading; in its chunk
+    and section. A term weighs log(1 + n / df), df counted over the n candidates. Across languages
+    terms without Han characters count, and those in the other language (`other`).
     """
-    latin = frozenset(term for term in terms if not _HAN.search(term))
+    latin = frozenset(term for term in terms if not _HAN.search(term)) | other
     chinese = is_chinese(question)
     n = len(found)
     weight = {
         term: float(np.log(1 + n / max(1, sum(term in c.facts.stems for c in found))))
-        for term in terms
+        for term in terms | other
     }
+    headings: dict[str, frozenset[str]] = {}
     nearby: dict[int, frozenset[str]] = {}
     rows = []
     for candidate in found:
         chunk = candidate.hit.chunk
         if chunk.id not in nearby:
             nearby[chunk.id] = content(normalise(f"{chunk.section}\n{chunk.text}").casefold())
+        if chunk.section not in headings:
+            headings[chunk.section] = content(normalise(chunk.section).casefold())
+        led = candidate.facts.stems | candidate.before | headings[chunk.section]
         wanted = terms if candidate.facts.chinese == chinese else latin
         total = sum(weight[term] for term in wanted) + _RARE
         rows.append(
             [
                 sum(weight[term] for term in wanted & have) / total
-                for have in (candidate.facts.stems, candidate.before, nearby[chunk.id])
+                for have in (candidate.facts.stems, led, nearby[chunk.id])
             ]
         )
     return np.array(rows, dtype=np.float64).reshape(n, 3)
 
 
 def _is_brief(candidate: Candidate) -> float:
-    return float(len(candidate.facts.stems) < BRIEF or candidate.text.endswith((":", "：")))
+    found = candidate.facts
+    told = len(found.stems) + len(found.names - found.stems) + len(found.quantities)
+    return float(told < BRIEF or candidate.text.endswith((":", "：")))
 
 
 def _missing(terms: frozenset[str], question: str, hits: Sequence[Hit]) -> tuple[float, float]:
@@ -306,6 +345,10 @@ def _missing(terms: frozenset[str], question: str, hits: Sequence[Hit]) -> tuple
     have = content(folded)
     same = any(is_chinese(hit.chunk.text) == is_chinese(question) for hit in hits)
     named = {name for name in facts(question).names if not _HAN.search(name)}
+    if same and not is_chinese(question):
+        named |= {
+            name.casefold() for name in _QUALIFIER.findall(question) if content(name.casefold())
+        }
     lost = {name for name in named if name not in folded and not content(name) <= have}
     wanted = terms if same else frozenset(stem for name in named for stem in content(name))
     return len(wanted - have) / max(1, len(wanted)), float(bool(lost))
@@ -313,6 +356,6 @@ def _missing(terms: frozenset[str], question: str, hits: Sequence[Hit]) -> tuple
 
 def _most_promising(found: Sequence[Candidate], overlap: NDArray[np.float64]) -> list[int]:
     """Return the indices of at most MOST_ENCODED candidates, by shared terms and rank of hit."""
-    points = [row[0] - 0.08 * c.rank for row, c in zip(overlap, found, strict=True)]
+    points = [row[0] + 0.5 * row[1] - 0.08 * c.rank for row, c in zip(overlap, found, strict=True)]
     order = sorted(range(len(found)), key=lambda i: -points[i])
     return sorted(order[:MOST_ENCODED])

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from core.evidence.facts import Facts, facts
 from core.evidence.language import CJK, is_chinese
@@ -32,6 +33,7 @@ _REFERENCE = re.compile(
     r"|^(?:[A-Z][\w’'-]+,? (?:[A-Z]\.[ ,]*)+){2,}",
 )
 _ASIDE = re.compile(r"\[\d[\d,\s–-]*\]|\S+\s[=≈<>≤≥∈]\s\S+")
+_FIGURE = re.compile(r"\s*(?:fig(?:ure|\.)|图)", re.IGNORECASE)
 _BOILERPLATE = re.compile(
     r"^(?:copyright|©|all rights reserved|licensed under|permission to make|corresponding author"
     r"|e-?mail\b|https?://\S+$)|\bequal contribution\b",
@@ -52,13 +54,18 @@ class Candidate:
     at: int
     facts: Facts
     before: frozenset[str]
+    caption: bool = False
 
 
-def candidates(hits: Sequence[Hit]) -> list[Candidate]:
-    """Return the usable sentences of `hits`, hit by hit, without repetitions."""
+def candidates(hits: Sequence[Hit], *, figures: bool = False) -> list[Candidate]:
+    """Return the usable sentences of `hits`, hit by hit, without repetitions.
+
+    Captions of figures describe a drawing: they count only when `figures` are asked for.
+    """
     found: list[Candidate] = []
     for rank, hit in enumerate(hits):
-        if hit.chunk.kind != "references":
+        drawn = hit.chunk.kind == "caption" and _FIGURE.match(hit.chunk.text)
+        if hit.chunk.kind != "references" and (figures or not drawn):
             found.extend(_of_hit(hit, rank))
     return _without_repetitions(found)
 
@@ -71,7 +78,7 @@ def _of_hit(hit: Hit, rank: int) -> Iterator[Candidate]:
         found = facts(sentence[:LONGEST])
         usable = end - start <= LONGEST and is_whole(sentence) and is_prose(sentence)
         if usable and reads_straight(_lines(hit.chunk, start, end)):
-            yield Candidate(sentence, hit, rank, start, found, before)
+            yield Candidate(sentence, hit, rank, start, found, before, hit.chunk.kind == "caption")
         before = found.stems
 
 
@@ -106,7 +113,7 @@ def is_prose(sentence: str) -> bool:
         return False
     if _REFERENCE.search(sentence) or _BOILERPLATE.search(sentence):
         return False
-    return _is_wordy(sentence, han)
+    return _is_wordy(sentence, han) and not _is_drawn(sentence)
 
 
 def _is_wordy(sentence: str, han: int) -> bool:
@@ -119,6 +126,13 @@ def _is_wordy(sentence: str, han: int) -> bool:
     letters = sum(character.isalpha() for character in sentence)
     solid = sum(not character.isspace() for character in sentence)
     return odd <= max(2, 0.4 * len(pieces)) and letters + han >= 0.55 * solid
+
+
+def _is_drawn(sentence: str) -> bool:
+    """Return whether the words are labels of a drawing, printed twice or more one after the other."""
+    words = sentence.casefold().split()
+    twice = sum(a == b for a, b in pairwise(words))
+    return twice >= 3 and twice > 0.2 * len(words)
 
 
 def _without_repetitions(found: Sequence[Candidate]) -> list[Candidate]:

@@ -3,7 +3,7 @@
 import re
 from typing import Literal
 
-from core.evidence.facts import Facts
+from core.evidence.facts import Facts, content, normalise, quantities
 
 Kind = Literal[
     "number", "time", "who", "reason", "definition", "dataset", "limit", "method", "other"
@@ -48,7 +48,8 @@ _CUES: dict[Kind, str] = {
     r"|\bknown as\b|\bstands? for\b|是一|是指|定义|称为|叫做|称之为|指的是|表示|即",
     "time": r"\b(?:19|20)\d\d\b|\bjanuary|\bfebruary|\bmarch\b|\bapril|\bjune\b|\bjuly\b|\baugust"
     r"|\bseptember|\boctober|\bnovember|\bdecember|年|月",
-    "dataset": r"\bdata ?sets?\b|\bcorpus|\bcorpora|\bbenchmark|\bcollected?\b|数据|语料|基准",
+    "dataset": r"\bdata ?sets?\b|\bcorpus|\bcorpora|\bbenchmark|\bcollected?\b|\btreebank"
+    r"|\btrain(?:ed|ing|s)? (?:\S+ ){0,6}on\b|\bevaluated? on\b|数据|语料|基准",
 }
 
 
@@ -59,15 +60,47 @@ def kind_of(question: str) -> Kind:
     )
 
 
-def fits(kind: Kind, sentence: str, found: Facts) -> float:
-    """Return how well a sentence can answer a question of that kind, 0 or 1.
+def fits(kind: Kind, sentence: str, found: Facts, terms: frozenset[str]) -> float:
+    """Return how well a sentence can answer a question of that kind, from 0 to 1.
 
-    Nothing marks what answers a question of kind 'method' or 'other': no sentence fits those.
+    A number answers 'how many' fully only near one of the question's `terms`. Nothing marks what
+    answers a question of kind 'method' or 'other': no sentence fits those.
     """
     if kind == "number":
-        return float(bool(found.quantities))
+        return _counts(sentence, terms)
     if kind == "who":
         return float(bool(found.names) or "作者" in sentence)
     if kind not in _CUES:
         return 0.0
     return float(bool(re.search(_CUES[kind], sentence, re.IGNORECASE)))
+
+
+_NOT_COUNTED = re.compile(
+    r"\[\d[\d,\s–-]*\]|\b(?:table|figure|fig\.?|section|sec\.?|eq\.?|equation|appendix|chapter"
+    r"|algorithm|layer) ?\(?\d+(?:\.\d+)*\)?|[图表第] ?\d+",
+    re.IGNORECASE,
+)
+_NEAR = 30
+"""Characters on either side of a number where what it counts may stand."""
+_FAR_NUMBER = 0.6
+
+
+def _counts(sentence: str, terms: frozenset[str]) -> float:
+    """Return 1 for a number near a term, less for another number, 0 without one."""
+    plain = _NOT_COUNTED.sub(" ", normalise(sentence)).casefold()
+    spoken = [q.text for q in quantities(plain)]
+    if not spoken:
+        return 0.0
+    for text in spoken:
+        for match in re.finditer(rf"(?<![\w.]){re.escape(text)}", plain):
+            around = plain[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+            if content(around) & terms:
+                return 1.0
+    return _FAR_NUMBER
+
+
+def wants_figure(question: str) -> bool:
+    """Return whether `question` asks about a figure."""
+    return bool(
+        re.search(r"\bfig(?:ure|\.)|\bcaption|\bplot|\bdiagram|[图圖]", question, re.IGNORECASE)
+    )

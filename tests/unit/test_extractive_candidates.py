@@ -4,13 +4,13 @@ import pytest
 
 from core.extractive.candidates import candidates, is_prose, is_whole
 from core.extractive.question import kind_of
-from core.types import Chunk, Hit, Scores
+from core.types import Box, Chunk, Hit, Scores, Span
 
 PAPER = uuid4()
 
 
-def hit(text, number=1, page=1, kind="body", paper: UUID = PAPER):
-    return Hit(Chunk(number, paper, "f" * 64, page, "", kind, text), Scores(dense=0.5))
+def hit(text, number=1, page=1, kind="body", paper: UUID = PAPER, spans=()):
+    return Hit(Chunk(number, paper, "f" * 64, page, "", kind, text, spans), Scores(dense=0.5))
 
 
 @pytest.mark.parametrize(
@@ -123,3 +123,31 @@ def test_offsets_point_into_the_chunk():
 )
 def test_kind_of_question(question, kind):
     assert kind_of(question) == kind
+
+
+def test_a_sentence_from_the_end_of_a_line_to_the_start_of_the_next_is_usable():
+    text = "The model was small. We used\na beam size of four. It was fast enough."
+    cut = text.index("\n")
+    spans = (
+        Span(0, cut, Box(0.1, 0.1, 0.9, 0.12)),
+        Span(cut + 1, len(text), Box(0.1, 0.13, 0.9, 0.15)),
+    )
+    found = [c.text for c in candidates([hit(text, spans=spans)])]
+    assert "We used\na beam size of four." in found
+
+
+def test_values_given_in_passing_leave_a_sentence_prose():
+    sentence = "We used the Adam optimizer [20] with β1 = 0.9, β2 = 0.98 and ε = 10−9 ."
+    assert is_prose(sentence)
+    assert not is_prose("ByteNet [18] 23.75 39.2 1.0 · 1020 GNMT 24.6 39.92 2.3 · 1019 1.4 · 1020.")
+
+
+def test_the_labels_of_a_drawing_are_no_prose():
+    assert not is_prose("The The Law Law will will never never be be perfect perfect , , but but.")
+    assert is_prose("We show that that is so, and that the law had had no effect on it.")
+
+
+def test_captions_of_figures_count_only_when_figures_are_asked_for():
+    caption = hit("Figure 4: Two attention heads in layer five of the encoder.", kind="caption")
+    assert candidates([caption]) == []
+    assert len(candidates([caption], figures=True)) == 1

@@ -1,11 +1,15 @@
 """Finds the passages an answer may rest on."""
 
+from collections.abc import Sequence
+
 from core.agent.events import Notice
 from core.agent.state import StepResult, TurnContext, TurnState
 from core.errors import BadInput
+from core.extractive.about import SEEN, about, answering, lookup
+from core.types import Hit
 
 TITLE = "Find passages"
-PASSAGES = 8
+PASSAGES = 12
 """Passages found a turn; what of them enters a prompt is the budget's decision."""
 
 
@@ -23,8 +27,20 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     found = context.searcher.search(state["query"], state["scope"], PASSAGES)
     for notice in found.notices:
         context.emit(Notice("retrieval", notice))
-    pages = sorted({hit.chunk.page for hit in found.hits})
+    hits = _first_of_all(state, context, found.hits)
+    pages = sorted({hit.chunk.page for hit in hits})
     where = ", ".join(str(page) for page in pages)
-    papers = len({hit.chunk.paper_id for hit in found.hits})
-    detail = f"{len(found.hits)} passages, {papers} papers, pages {where}" if pages else "nothing"
-    return StepResult({"hits": list(found.hits)}, detail)
+    papers = len({hit.chunk.paper_id for hit in hits})
+    detail = f"{len(hits)} passages, {papers} papers, pages {where}" if pages else "nothing"
+    return StepResult({"hits": hits}, detail)
+
+
+def _first_of_all(state: TurnState, context: TurnContext, found: Sequence[Hit]) -> list[Hit]:
+    """Return `found`, led by the abstract or first page where the paper as a whole is asked about."""
+    kind = about(state["question"])
+    if kind is None or state["selected"].strip():
+        return list(found)
+    wide = context.searcher.search(lookup(kind), state["scope"], SEEN).hits
+    leading = {c.hit.chunk.id: c.hit for c in answering(kind, wide)}
+    rest = [hit for hit in found if hit.chunk.id not in leading]
+    return [*leading.values(), *rest][:PASSAGES]
