@@ -24,6 +24,7 @@ _TOKEN = re.compile(rf"[^\W\d_{CJK}][^\W_{CJK}]*|[{CJK}]|\d[\d.,]*")
 _NO_CONTENT = STOP_WORDS | frozenset(NEGATIONS) | frozenset("没未无不")
 _LISTED = re.compile(r"(?:[,;、]|\b(?:and|or)\b|[和与及或])(?:\s*(?:and|or)\b)?")
 _LONGEST_THING = 8
+_NO_HAN = frozenset(HAN_FUNCTION) - {"中"}
 _NEAR = {True: 0.6, False: 0.5}
 """The share of the claim's tokens from which it is nearly verbatim; of Han characters and words."""
 _FEW = {True: 8, False: 3}
@@ -75,10 +76,10 @@ def exchanged(claim: Facts, evidence: Facts) -> bool:
 
 
 def _shared(mine: list[str], theirs: list[str]) -> tuple[list[str], list[str]]:
-    """Return the stems that both have as often as each other, in the order of each."""
+    """Return the stems that both have exactly once, in the order of each."""
     first, second = [stem(t) for t in mine], [stem(t) for t in theirs]
     ours, others = Counter(first), Counter(second)
-    both = {token for token, n in ours.items() if others[token] == n}
+    both = {token for token, n in ours.items() if others[token] == n == 1}
     return [t for t in first if t in both], [t for t in second if t in both]
 
 
@@ -118,7 +119,7 @@ def _tokens(found: Facts) -> list[str]:
     return [
         token
         for token in _TOKEN.findall(found.text)
-        if token not in _NO_CONTENT and token not in HAN_FUNCTION
+        if token not in _NO_CONTENT and token not in _NO_HAN
     ]
 
 

@@ -126,6 +126,21 @@ def facts(text: str) -> Facts:
     )
 
 
+def joined(one: Facts, other: Facts) -> Facts:
+    """Return the facts of two texts, one after the other."""
+    return Facts(
+        text=f"{one.text} {other.text}",
+        words=one.words | other.words,
+        tokens=one.tokens + other.tokens,
+        stems=one.stems | other.stems,
+        names=one.names | other.names,
+        quantities=one.quantities + other.quantities,
+        negated=one.negated != other.negated,
+        poles=one.poles | other.poles,
+        chinese=is_chinese(one.text + other.text),
+    )
+
+
 def normalise(text: str) -> str:
     """Return `text` in NFKC with plain minus signs, single spaces and numbers in digits."""
     text = unicodedata.normalize("NFKC", raise_exponents(text))
@@ -177,15 +192,17 @@ def names(plain: str) -> frozenset[str]:
     labels = {m.group() for m in _LABEL.finditer(plain)}
     for match in re.finditer(rf"{_NO_POWER}[A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+)*", plain):
         word = match.group()
-        first = not re.search(r"[^\s\"“(\[]", plain[: match.start()]) or bool(
-            re.search(
-                r"[.!?:。！？：]\s*[\"“(]?$", plain[max(0, match.start() - 4) : match.start()]
-            )
-        )
         inner = any(c.isupper() or c.isdigit() for c in word[1:])
-        if len(word) > 1 and (inner or (word[0].isupper() and not first)):
+        capital = inner or (word[0].isupper() and not _opens(plain, match.start()))
+        if len(word) > 1 and capital:
             found.add(word.casefold())
     return frozenset((found - STOP_WORDS) | labels)
+
+
+def _opens(plain: str, at: int) -> bool:
+    """Return whether the word at `at` is the first of a sentence."""
+    before = plain[:at]
+    return not before.strip(' "“([') or bool(re.search(r"[.!?:。！？：]\s*[\"“(]?$", before[-4:]))
 
 
 def quantities(plain: str) -> list[Quantity]:
@@ -194,12 +211,13 @@ def quantities(plain: str) -> list[Quantity]:
     end = 0
     for match in _QUANTITY.finditer(plain):
         found.append(_quantity(match, _word_before(plain[end : match.start()])))
-        end = match.end("number")
+        end = match.end("unit") if match["unit"] else match.end("number")
     for match in _WORD_NUMBER.finditer(plain):
         word = (match["en"] or match["zh"] or match["whole"]).casefold()
-        found.append(
-            Quantity(float(NUMBER_WORDS[word]), "", _counted(match), spoken=True, text=word)
-        )
+        noun = (match["noun"] or "").casefold()
+        measures, factor = UNITS.get(noun, ("", 1.0))
+        value = NUMBER_WORDS[word] * factor
+        found.append(Quantity(value, measures, _counted(match), spoken=True, text=word))
     return found
 
 

@@ -234,6 +234,7 @@ EXCLUSIVE: tuple[frozenset[str], ...] = (
     words("male female men women boys girls mothers fathers 男 女 男性 女性 母亲 父亲"),
     words("training train test testing validation 训练集 测试集 验证集 训练 测试 验证"),
     words("encoder decoder 编码器 解码器"),
+    words("first second third fourth fifth 第一 第二 第三 第四 第五"),
     words("first last 首先 最后 首 末 第一 最后"),
     words("mean median mode variance 均值 中位数 众数 方差"),
     words("precision recall accuracy 精确率 召回率 准确率"),
@@ -370,7 +371,7 @@ HAN_SYNONYMS = words("""
     包含 包括 含有 拥有 具有 共有 共计 总共 组成 构成 由 需要 耗时 花费 花了 用时 耗费 受试者 被试 参与者 患者
     病人 数据集 语料库 数据 方法 方案 算法 策略 研究 本文 论文 本研究 作者 我们 进行 开展 实施 取得 达到 获得
     得到 实现 设为 设置 设定 约为 大约 左右 平均 评估 评价 测试 测量 计算 估计 主要 重要 关键 因为 由于 因此
-    导致 引起 造成 影响 作用 效果 认为 指出 报告 报道 完成 通过 借助 基于 根据 依据 依赖
+    结构 架构 框架 中 里 内 上 研究人员 研究者 访谈 开展 实验 试验 导致 引起 造成 影响 作用 效果 认为 指出 报告 报道 完成 通过 借助 基于 根据 依据 依赖
 """)
 """Han words of study and measurement whose exchange for one another says nothing new."""
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from core.evidence import numbering
 from core.evidence.alignment import Change, changes, exchanged
-from core.evidence.facts import Facts, Quantity, content, facts, stem
+from core.evidence.facts import Facts, Quantity, content, facts, joined, stem
 from core.evidence.language import is_chinese
 from core.evidence.lexicon import (
     AXES,
@@ -89,7 +89,7 @@ _COMPARED = frozenset().union(
     *(HEDGES, STRONG, WEAK, CAUSES, CORRELATES, COMPARATORS, CONDITIONS, WHEN),
     *(NUMBER_WORDS, SCALES, UNITS),
     *itertools.chain.from_iterable(AXES),
-)
+) - {"second"}
 """Words that rules of their own compare."""
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)、]|#{1,6})\s+")
 _SMALL_TALK = re.compile(
@@ -282,8 +282,11 @@ def _lead(sentence: str, letters: int) -> str:
 def _closest(
     claim: str, claim_facts: Facts, passages: Sequence[str], embedder: Embedder
 ) -> _Evidence:
-    texts, following, pairs_from = _windows(passages)
-    read = [facts(text) for text in texts]
+    split = [sentences(passage) for passage in passages]
+    texts, following, pairs_from = _windows(split)
+    singles = [[facts(text) for text in texts] for texts in split]
+    read = [found for passage in singles for found in passage]
+    read += [joined(a, b) for passage in singles for a, b in itertools.pairwise(passage)]
     covered = np.array([_coverage(claim_facts, found) for found in read])
     kept = np.argsort(-covered, kind="stable")[:MOST_SENTENCES]
     vectors = embedder.encode([claim, *(texts[i] for i in kept)])
@@ -305,9 +308,8 @@ def _closest(
     )
 
 
-def _windows(passages: Sequence[str]) -> tuple[list[str], list[str], int]:
+def _windows(split: Sequence[Sequence[str]]) -> tuple[list[str], list[str], int]:
     """Return all sentences and then all pairs, what follows each, and where the pairs begin."""
-    split = [sentences(passage) for passage in passages]
     singles = [text for texts in split for text in texts]
     pairs = [f"{a} {b}" for texts in split for a, b in itertools.pairwise(texts)]
     after = [text for texts in split for text in [*texts[1:], ""]]
@@ -456,8 +458,8 @@ def _is_denied(claim: Facts, evidence: _Evidence) -> bool:
 def _swapped(claim: Facts, evidence: _Evidence) -> bool:
     """Return whether "A outperforms B" meets "B outperforms A"."""
     mine, theirs = _sides(claim), _sides(evidence.facts)
-    if mine and theirs:
-        return bool(mine[0] & theirs[1] and mine[1] & theirs[0])
+    if mine and theirs and mine[0] & theirs[1] and mine[1] & theirs[0]:
+        return True
     return evidence.same_language and exchanged(claim, evidence.facts)
 
 
