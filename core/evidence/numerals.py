@@ -27,6 +27,10 @@ _WORD = "|".join(sorted((*_ENGLISH, *_ENGLISH_SCALES), key=len, reverse=True))
 _ENGLISH_NUMBER = re.compile(
     rf"\b(?:{'|'.join(_ENGLISH)})(?:(?:[ -]|(?<=hundred) and )(?:{_WORD})\b)+", re.IGNORECASE
 )
+_PARTS = {"third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "tenth": 10}
+_FRACTION = re.compile(
+    rf"\b(one|two|three|four|five|seven|nine)[ -]({'|'.join(_PARTS)})s?(?= of\b)", re.IGNORECASE
+)
 
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _RAISED = re.compile(r"(?:(?<=10)|(?<=\b[A-Za-z]))[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
@@ -46,6 +50,7 @@ def in_digits(text: str) -> str:
     text = _HAN_PERCENT.sub(_percent, text)
     text = _HAN_YEAR.sub(lambda m: "".join(str(_HAN_DIGITS[c]) for c in m.group()), text)
     text = _HAN_NUMBER.sub(lambda m: str(_han(m.group())), text)
+    text = _FRACTION.sub(lambda m: f"{_ENGLISH[m[1].lower()]}/{_PARTS[m[2].lower()]}", text)
     return _ENGLISH_NUMBER.sub(_english, text)
 
 

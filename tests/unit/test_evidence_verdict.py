@@ -119,6 +119,11 @@ ACROSS = {
     ],
 }
 NEAR_EN = [
+    ("One third of the nurses agreed.", "Two thirds of the nurses agreed.", NO),
+    ("Nurses trust doctors more than patients.", "Doctors trust nurses more than patients.", NO),
+    ("The patch fixes the first bug.", "The patch fixes the second bug.", NO),
+    ("They ate for about twenty minutes.", "They ate for about 20 minutes.", YES),
+    ("The yield at 25 °C was 80%.", "The yield was 80% at 25 °C.", YES),
     ("Garcia et al. built the corpus in 2016.", "Miller et al. built the corpus in 2016.", NO),
     ("Group C recovered sooner than group D.", "Group D recovered sooner than group C.", NO),
     ("Plan X is cheaper than plan Y.", "Plan Y is more expensive than plan X.", YES),
@@ -165,6 +170,7 @@ NEAR_EN = [
     ),
 ]
 NEAR_ZH = [
+    ("该疫苗由中国研发。", "该疫苗由美国研发。", NO),
     ("本文收集了杭州市三所小学的问卷。", "本文收集了成都市三所小学的问卷。", NO),
     ("语料由清华大学提供。", "语料由复旦大学提供。", NO),
     ("张伟等人提出了该算法。", "李强等人提出了该算法。", NO),
