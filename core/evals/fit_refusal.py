@@ -39,7 +39,7 @@ from core.models.embed import Embedder, Vectors
 from core.types import LOCAL_USER, Chunk, Hit, Scope, Scores
 from core.workbench import Workbench, open_workbench
 
-HITS = 8
+HITS = 12
 """As many as the agent retrieves."""
 WIDE = 40
 """Hits from which the answer's passages are taken away."""
