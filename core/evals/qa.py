@@ -26,6 +26,8 @@ _HAN = re.compile("[\u3400-\u9fff]")
 TOP = 5
 SHINGLE = 8
 """Characters. Two readers order columns differently; runs of eight survive that, pages do not."""
+SHORT = 40
+"""Characters: a quote below it is compared in runs half as long."""
 ON_PAGE = 0.75
 """The share of a quote's shingles that its page must have."""
 
@@ -186,7 +188,8 @@ def joined(text: str) -> str:
 def on_page(quote: str, page: str) -> bool | None:
     """Return whether `quote` stands on `page` as another reader read it; None if it could not.
 
-    Compared are runs of eight letters and digits. A page counts as unreadable when it lacks most
+    Compared are runs of eight letters and digits, of four in a short quote, where a single glyph
+    that the other reader takes for another one would spoil most longer runs. A page counts as unreadable when it lacks most
     of the quote's characters, the Chinese ones if it has any (fonts without a usable encoding).
     """
     needle, hay = _letters(quote), _letters(page)
@@ -195,7 +198,8 @@ def on_page(quote: str, page: str) -> bool | None:
     characters = set(_HAN.findall(needle)) or set(needle)
     if len(characters & set(hay)) < 0.5 * len(characters):
         return None
-    runs = [needle[i : i + SHINGLE] for i in range(max(1, len(needle) - SHINGLE + 1))]
+    length = SHINGLE if len(needle) >= SHORT else SHINGLE // 2
+    runs = [needle[i : i + length] for i in range(max(1, len(needle) - length + 1))]
     return sum(run in hay for run in runs) >= ON_PAGE * len(runs)
 
 

@@ -13,6 +13,8 @@ _DASHES = str.maketrans(
     dict.fromkeys("‐‑‒–—−﹣－", "-") | dict.fromkeys("‘’`´", "'") | dict.fromkeys("“”„«»", '"')
 )
 _ENOUGH_SHARED = 0.5
+_INDENT = 0.12
+"""Of the page's width: a line that begins farther out has a label or another column in it."""
 _GAP = 0.03
 """Of the page's width: a wider gap in a line is one between columns, or before a margin note."""
 
@@ -109,7 +111,8 @@ def _beneath(above: Box, box: Box) -> bool:
     if level and -_GAP < box.x0 - above.x1 < _GAP:
         return True
     shared = min(above.x1, box.x1) - max(above.x0, box.x0)
-    return shared > 0.5 * min(above.x1 - above.x0, box.x1 - box.x0)
+    indented = abs(above.x0 - box.x0)
+    return indented < _INDENT and shared > 0.5 * min(above.x1 - above.x0, box.x1 - box.x0)
 
 
 def citation(n: int, hit: Hit, quote: str) -> Citation:

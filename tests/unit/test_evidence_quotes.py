@@ -85,6 +85,7 @@ NOTE = Box(0.02, 0.21, 0.08, 0.23)
         ([LEFT, LOWER], True),
         ([LEFT, LOWER, RIGHT_TOP], True),
         ([Box(0.1, 0.2, 0.3, 0.22), Box(0.32, 0.2, 0.48, 0.22)], True),
+        ([RIGHT_LOW, Box(0.3, 0.33, 0.9, 0.35)], False),
         ([LEFT, NOTE, LOWER], False),
         ([LEFT, LOWER, NOTE], False),
         ([LEFT, RIGHT_LOW, LOWER], False),
