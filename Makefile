@@ -46,6 +46,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.ready-full: requirements.txt constraints.txt | $(BIN)/python
+	@echo "Setting up: some minutes and 3 GB, once. (make run LIGHT=1 needs a third of it.)"
 	$(BIN)/pip install -q --disable-pip-version-check -r requirements.txt
 	@touch $@
 

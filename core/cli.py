@@ -174,6 +174,10 @@ def _remove(workbench: Workbench, options: argparse.Namespace) -> dict[str, Any]
     return {"paper_id": str(paper), "title": title, "removed": True}
 
 
+def _show_removed(row: dict[str, Any]) -> None:
+    print(f"Removed: {row['title']}. Add the file again to have it back.")
+
+
 # --- asking -----------------------------------------------------------------------------------
 
 
@@ -242,8 +246,12 @@ def _watch(
 
 def _show_answer(answer: dict[str, Any]) -> None:
     print("\n")
-    for sentence in answer["sentences"]:
-        if sentence["verdict"] not in (None, "supported"):
+    judged = [sentence for sentence in answer["sentences"] if sentence["verdict"]]
+    supported = sum(sentence["verdict"] == "supported" for sentence in judged)
+    how = "by a language model" if answer["mode"] == "llm" else "in the papers' own words"
+    print(f"Answered {how}; {supported} of {len(judged)} sentences supported by their passages.")
+    for sentence in judged:
+        if sentence["verdict"] != "supported":
             print(f"{sentence['verdict']}: {sentence['text']} ({sentence['reason']})")
     for citation in answer["citations"]:
         print(
@@ -291,7 +299,7 @@ def _doctor(workbench: Workbench, options: argparse.Namespace) -> list[dict[str,
 def _show_doctor(rows: list[dict[str, str]]) -> None:
     marks = {"on": "✓", "off": "–", "broken": "✗"}
     for row in rows:
-        print(f"{marks[row['state']]} {row['part']}: {row['why']} {row['hint']}".rstrip())
+        print(f"{marks[row['state']]} {row['part']}: {row['why']}. {row['hint']}".rstrip())
 
 
 def _eval(workbench: Workbench, options: argparse.Namespace) -> dict[str, Any]:
@@ -344,7 +352,7 @@ def _parser() -> argparse.ArgumentParser:
     entry.add_argument("--paper", action="append", default=[], metavar="ID_OR_FILE")
     entry.add_argument("-k", type=_positive, default=5, help="how many (default 5)")
     command("papers", _papers, _show_papers, "List the library.")
-    entry = command("remove", _remove, _show_json, "Remove a paper.")
+    entry = command("remove", _remove, _show_removed, "Remove a paper; adding it again undoes it.")
     entry.add_argument("paper", metavar="ID")
     command("doctor", _doctor, _show_doctor, "Say which parts work.")
     entry = command("eval", _eval, _show_json, "Measure quality.")
