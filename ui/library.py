@@ -42,19 +42,23 @@ def sample_button(bench: Workbench, user: UUID) -> None:
 
 def _show_queue(bench: Workbench, user: UUID) -> None:
     """Draw the files on their way, afresh while any moves; a new paper redraws the whole page."""
+    for entry in bench.add_queue.entries(user):
+        if entry.state == "done":  # it is in the list below: a word is enough
+            what = "was there already" if entry.duplicate else f"added, {entry.pages} pages"
+            st.toast(plain(f"{entry.title or entry.name}: {what}"), icon=":material/check:")
+            bench.add_queue.dismiss(user, entry.id)
     entries = bench.add_queue.entries(user)
     if not entries:
         return
     moving = any(entry.state not in OVER for entry in entries)
-    seen = sum(entry.state == "done" for entry in entries)
 
     @st.fragment(run_every=POLL_SECONDS if moving else None)
     def draw() -> None:
         now = bench.add_queue.entries(user)
         for entry in now:
             _show_entry(bench, user, entry)
-        done = sum(entry.state == "done" for entry in now)
-        if done != seen or moving != any(entry.state not in OVER for entry in now):
+        done = any(entry.state == "done" for entry in now)
+        if done or moving != any(entry.state not in OVER for entry in now):
             bench.backfill.wake()
             st.rerun()
 
@@ -67,9 +71,6 @@ def _show_entry(bench: Workbench, user: UUID, entry: Adding) -> None:
         left.error(plain(f"{entry.name}: {entry.message} {entry.hint}"), icon=":material/error:")
     elif entry.state == "stopped":
         left.warning(plain(f"{entry.name}: stopped, nothing of it was stored."))
-    elif entry.state == "done":
-        what = "was there already" if entry.duplicate else f"added, {entry.pages} pages"
-        left.success(plain(f"{entry.title or entry.name}: {what}"), icon=":material/check:")
     else:
         left.progress(_share(entry), text=plain(_stage(entry)))
     over = entry.state in OVER
