@@ -189,8 +189,10 @@ def on_page(quote: str, page: str) -> bool | None:
     """Return whether `quote` stands on `page` as another reader read it; None if it could not.
 
     Compared are runs of eight letters and digits, of four in a short quote, where a single glyph
-    that the other reader takes for another one would spoil most longer runs. A page counts as unreadable when it lacks most
-    of the quote's characters, the Chinese ones if it has any (fonts without a usable encoding).
+    that the other reader takes for another one would spoil most longer runs. Symbols and Chinese
+    characters that it gives nowhere on the page (a font it cannot decode) are left out. A page
+    counts as unreadable when it lacks most of the quote's characters, the Chinese ones if it has
+    any (fonts without a usable encoding).
     """
     needle, hay = _letters(quote), _letters(page)
     if not needle or needle in hay:
@@ -198,6 +200,7 @@ def on_page(quote: str, page: str) -> bool | None:
     characters = set(_HAN.findall(needle)) or set(needle)
     if len(characters & set(hay)) < 0.5 * len(characters):
         return None
+    needle = "".join(c for c in needle if c.isascii() or c in set(hay))
     length = SHINGLE if len(needle) >= SHORT else SHINGLE // 2
     runs = [needle[i : i + length] for i in range(max(1, len(needle) - length + 1))]
     return sum(run in hay for run in runs) >= ON_PAGE * len(runs)

@@ -15,6 +15,7 @@ SAMPLE = ROOT / "data" / "samples" / "fusion.pdf"
 
 def upload(page, *paths):
     page.locator("input[type=file]").set_input_files([str(path) for path in paths])
+    page.wait_for_timeout(2000)  # the server has the file a moment after the browser
     page.get_by_role("button", name="Add", exact=True).click()
 
 
