@@ -37,20 +37,20 @@ PLAIN = {"user": "ann", "password": "s3cret", "host": "db.example", "port": "543
             {"user": "ann", "password": "p@s", "host": "db.example", "dbname": "lib"},
         ),
         (
-            "postgresql://ann:s3cret@/lib?host=/tmp/a%20b",
-            {"user": "ann", "password": "s3cret", "host": "/tmp/a b", "dbname": "lib"},
+            "postgresql://ann:s3cret@/lib?host=/srv/a%20b",
+            {"user": "ann", "password": "s3cret", "host": "/srv/a b", "dbname": "lib"},
         ),
         (
-            "postgresql://ann@%2Ftmp%2Frun/lib",
-            {"user": "ann", "host": "/tmp/run", "dbname": "lib"},
+            "postgresql://ann@%2Fsrv%2Frun/lib",
+            {"user": "ann", "host": "/srv/run", "dbname": "lib"},
         ),
         (
-            "host='/tmp/a b' dbname=文献 password='a b''c'",
+            "host='/srv/a b' dbname=文献 password='a b''c'",
             None,
         ),
         (
-            "host='/tmp/a b' dbname=文献 password='a b\\'c'",
-            {"host": "/tmp/a b", "dbname": "文献", "password": "a b'c"},
+            "host='/srv/a b' dbname=文献 password='a b\\'c'",
+            {"host": "/srv/a b", "dbname": "文献", "password": "a b'c"},
         ),
         (
             "postgresql://one:5433,two:5434/lib?target_session_attrs=read-write",
