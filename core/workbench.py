@@ -17,12 +17,14 @@ from sqlalchemy import Engine
 from core.agent.events import Event
 from core.agent.state import TurnContext, TurnRequest
 from core.config import Settings, own_folder
+from core.db.accounts import AccountStore
 from core.db.conversations import ConversationStore
 from core.db.embedded import EmbeddedPostgres
 from core.db.engine import database_urls, make_engine
 from core.db.migrate import upgrade
 from core.db.papers import PaperStore
 from core.errors import LecternError, Unavailable
+from core.housekeeping import Housekeeping
 from core.ingest.backfill import Backfill
 from core.ingest.pipeline import Ingestor
 from core.ingest.queue import AddQueue
@@ -31,9 +33,11 @@ from core.models.budget import estimate_tokens_of
 from core.models.chat import ChatModel, chat_model
 from core.models.embed import Embedder, load_embedders
 from core.models.rerank import Reranker, reranker
+from core.reading import PaperReader
 from core.retrieval.library import LibraryIndex
 from core.retrieval.search import Searcher
 from core.retrieval.tokenize import tokenize
+from core.wording import say
 
 CHECKPOINT_SECONDS = 5.0
 """A turn waits no longer than this for a database that is away, and goes on without."""
@@ -66,7 +70,7 @@ class lazy(Generic[T]):
             return self
         with instance._building:
             if instance._closed:
-                raise Unavailable("Lectern is shutting down.")
+                raise Unavailable(say("Lectern is shutting down."))
             if self._name not in instance._parts:
                 instance._parts[self._name] = self._build(instance)
             return instance._parts[self._name]
@@ -126,6 +130,16 @@ class Workbench:
         return ConversationStore(self.engine)
 
     @lazy
+    def accounts(self) -> AccountStore:
+        """Who has been here, and the language they chose."""
+        return AccountStore(self.engine)
+
+    @lazy
+    def housekeeping(self) -> Housekeeping:
+        """Purges what nobody can want back any more, in the background."""
+        return Housekeeping(self.papers, self.conversations, self.accounts)
+
+    @lazy
     def embedders(self) -> list[Embedder]:
         """The dense paths that can be had, first one first.
 
@@ -135,8 +149,8 @@ class Workbench:
         found = load_embedders(self.settings.embedding_model_names)
         if not found:
             raise Unavailable(
-                "None of the models in EMBEDDING_MODELS can be used here.",
-                hint="Leave EMBEDDING_MODELS unset, or install the packages they need.",
+                say("None of the models in EMBEDDING_MODELS can be used here."),
+                hint=say("Leave EMBEDDING_MODELS unset, or install the packages they need."),
             )
         return found
 
@@ -164,6 +178,11 @@ class Workbench:
     def worker(self) -> Worker:
         """The process that reads files and draws pages."""
         return Worker()
+
+    @lazy
+    def reader(self) -> PaperReader:
+        """A paper's pages, lines, outline and what is found in it."""
+        return PaperReader(self.papers, self.worker)
 
     @lazy
     def ingestor(self) -> Ingestor:
@@ -219,6 +238,7 @@ class Workbench:
     def start(self) -> None:
         """Get ready what a server wants at hand, without keeping anybody waiting for it."""
         self.backfill.start()
+        self.housekeeping.start()
         threading.Thread(target=self._warm, name="warm-up", daemon=True).start()
 
     def _warm(self) -> None:
@@ -239,7 +259,14 @@ class Workbench:
             self._closed = True
         if "backfill" in parts:
             parts["backfill"].stop()
-        for name in ("add_queue", "runner", "worker", "library_index", "checkpoint_pool"):
+        for name in (
+            "housekeeping",
+            "add_queue",
+            "runner",
+            "worker",
+            "library_index",
+            "checkpoint_pool",
+        ):
             if name in parts:
                 parts[name].close()
         if "engine" in parts:

@@ -1,6 +1,7 @@
 """Conversations and turns: stored self-contained, so that no later change can shift a citation."""
 
 import secrets
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,11 +11,16 @@ from uuid import UUID, uuid4
 from sqlalchemy import (
     Connection,
     Engine,
+    Row,
     ScalarSelect,
+    Select,
+    delete,
     func,
     insert,
     literal_column,
+    or_,
     select,
+    text,
     update,
 )
 from sqlalchemy.dialects.postgresql import aggregate_order_by
@@ -22,9 +28,14 @@ from sqlalchemy.orm import Session
 
 from core.db.orm import ConversationTable, TurnEventTable, TurnTable
 from core.db.text import storable, storable_json
-from core.errors import NotFound
+from core.errors import BadInput, NotFound
+from core.wording import say
 
 TITLE_LENGTH = 80
+"""Of a title made from a question, in characters."""
+NAME_LENGTH = 200
+"""Of a title somebody gave, in characters."""
+_JOINER = "\u200d"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +46,7 @@ class TurnRow:
     conversation_id: UUID
     position: int
     question: str
+    selected: str
     scope: tuple[UUID, ...] | None
     state: str
     intent: str
@@ -46,6 +58,17 @@ class TurnRow:
     usage: dict[str, Any]
     notices: tuple[dict[str, Any], ...]
     error: dict[str, Any] | None
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRow:
+    """A conversation as its owner's list shows it; `turns` counts them."""
+
+    id: UUID
+    title: str
+    updated_at: datetime
+    turns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +81,10 @@ class StoredEvent:
 
 
 class ConversationStore:
-    """All access to conversations. Another user's ids behave like ids that do not exist."""
+    """All access to conversations. Another user's ids behave like ids that do not exist.
+
+    So does a removed conversation, for everything but `restore`.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -107,12 +133,12 @@ class ConversationStore:
         with Session(self._engine) as session, session.begin():
             if conversation_id is None:
                 conversation = ConversationTable(
-                    id=uuid4(), user_id=user_id, title=storable(question[:TITLE_LENGTH])
+                    id=uuid4(), user_id=user_id, title=title_of(question)
                 )
                 session.add(conversation)
                 session.flush()
             else:
-                conversation = self._own(session, user_id, conversation_id)
+                conversation = self._own(session, user_id, conversation_id, lock=True)
                 conversation.updated_at = datetime.now(UTC)
             last = session.scalar(
                 select(func.max(TurnTable.position)).where(
@@ -181,12 +207,16 @@ class ConversationStore:
         query = (
             select(TurnTable)
             .join(ConversationTable, ConversationTable.id == TurnTable.conversation_id)
-            .where(TurnTable.id == turn_id, ConversationTable.user_id == user_id)
+            .where(
+                TurnTable.id == turn_id,
+                ConversationTable.user_id == user_id,
+                ConversationTable.removed_at.is_(None),
+            )
         )
         with Session(self._engine) as session:
             turn = session.scalar(query)
             if turn is None:
-                raise NotFound("There is no such turn.")
+                raise NotFound(say("There is no such turn."))
             return _turn_row(turn)
 
     def turns(self, user_id: UUID, conversation_id: UUID) -> list[TurnRow]:
@@ -204,23 +234,172 @@ class ConversationStore:
             )
             return [_turn_row(turn) for turn in session.scalars(query)]
 
-    def _own(self, session: Session, user_id: UUID, conversation_id: UUID) -> ConversationTable:
-        """Return the conversation, locked against a second turn taking the same position."""
-        query = (
-            select(ConversationTable)
-            .where(
-                ConversationTable.id == conversation_id,
-                ConversationTable.user_id == user_id,
-                ConversationTable.removed_at.is_(None),
+    def conversations(
+        self, user_id: UUID, *, search: str = "", limit: int = 50
+    ) -> list[ConversationRow]:
+        """Return a user's conversations, the one last asked in first.
+
+        With `search`: those with that text, whatever its case, in their title or a question.
+        """
+        query = _rows(user_id).order_by(ConversationTable.updated_at.desc(), ConversationTable.id)
+        wanted = " ".join(storable(search).split())
+        if wanted:
+            asked = select(TurnTable.id).where(
+                TurnTable.conversation_id == ConversationTable.id,
+                TurnTable.question.icontains(wanted, autoescape=True),
             )
-            .with_for_update()
+            titled = ConversationTable.title.icontains(wanted, autoescape=True)
+            query = query.where(or_(titled, asked.exists()))
+        with self._engine.connect() as connection:
+            return [_conversation_row(row) for row in connection.execute(query.limit(limit))]
+
+    def conversation(self, user_id: UUID, conversation_id: UUID) -> ConversationRow:
+        """Return one conversation.
+
+        Raises:
+            NotFound: the user has no such conversation.
+        """
+        query = _rows(user_id).where(ConversationTable.id == conversation_id)
+        with self._engine.connect() as connection:
+            row = connection.execute(query).one_or_none()
+        if row is None:
+            raise _no_such()
+        return _conversation_row(row)
+
+    def rename(self, user_id: UUID, conversation_id: UUID, title: str) -> None:
+        """Give a conversation another title, of at most `NAME_LENGTH` characters.
+
+        Raises:
+            BadInput: the title has nothing in it to be seen.
+            NotFound: the user has no such conversation.
+        """
+        shown = cut(_one_line(title), NAME_LENGTH)
+        if not shown:
+            raise BadInput(say("A conversation needs a title."), hint=say("Type a few words."))
+        with Session(self._engine) as session, session.begin():
+            self._own(session, user_id, conversation_id, lock=True).title = shown
+
+    def remove(self, user_id: UUID, conversation_id: UUID) -> None:
+        """Take a conversation off the list; `restore` undoes it.
+
+        Raises:
+            NotFound: the user has no such conversation.
+        """
+        with Session(self._engine) as session, session.begin():
+            conversation = self._own(session, user_id, conversation_id, lock=True)
+            conversation.removed_at = datetime.now(UTC)
+
+    def restore(self, user_id: UUID, conversation_id: UUID) -> None:
+        """Undo a removal; does nothing to a conversation that was not removed.
+
+        Raises:
+            NotFound: the user never had it, or it has been purged.
+        """
+        with self._engine.begin() as connection:
+            restored = connection.execute(
+                update(ConversationTable)
+                .where(
+                    ConversationTable.id == conversation_id, ConversationTable.user_id == user_id
+                )
+                .values(removed_at=None)
+            )
+        if restored.rowcount == 0:
+            raise _no_such()
+
+    def purge(self, before: datetime) -> int:
+        """Delete for good the conversations removed before that time; return how many."""
+        with self._engine.begin() as connection:
+            gone = connection.scalars(
+                delete(ConversationTable)
+                .where(ConversationTable.removed_at < before)
+                .returning(ConversationTable.id)
+            ).all()
+            forget_threads(connection, gone)
+        return len(gone)
+
+    def _own(
+        self, session: Session, user_id: UUID, conversation_id: UUID, *, lock: bool = False
+    ) -> ConversationTable:
+        """Return the conversation; `lock`ed, no second turn can take the same position."""
+        query = select(ConversationTable).where(
+            ConversationTable.id == conversation_id,
+            ConversationTable.user_id == user_id,
+            ConversationTable.removed_at.is_(None),
         )
-        conversation = session.scalar(query)
+        conversation = session.scalar(query.with_for_update() if lock else query)
         if conversation is None:
-            raise NotFound(
-                "There is no such conversation.", hint="Start a new one by leaving its id out."
-            )
+            raise _no_such()
         return conversation
+
+
+def title_of(question: str) -> str:
+    """Return a title made from a question: its beginning, on one line."""
+    return cut(_one_line(question), TITLE_LENGTH)
+
+
+def cut(line: str, length: int) -> str:
+    """Return `line` in at most `length` characters, ended by … between words if it is too long.
+
+    Where no word ends in the last third (Chinese, an address) it is cut between characters, never
+    before an accent or inside an emoji.
+    """
+    if len(line) <= length:
+        return line
+    end = length - 1
+    space = line.rfind(" ", length * 2 // 3, end + 1)
+    if space > 0:
+        end = space
+    while end > 0 and _joined(line[end - 1], line[end]):
+        end -= 1
+    return line[:end].rstrip() + "…"
+
+
+def forget_threads(connection: Connection, conversations: Sequence[UUID]) -> None:
+    """Delete what LangGraph's checkpointer keeps of conversations, where it keeps anything."""
+    threads = [str(conversation) for conversation in conversations]
+    for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):
+        if threads and connection.scalar(select(func.to_regclass(table).is_not(None))):
+            statement = text(f"DELETE FROM {table} WHERE thread_id = ANY(:threads)")  # noqa: S608
+            connection.execute(statement, {"threads": threads})
+
+
+def _one_line(title: str) -> str:
+    shown = "".join(c for c in storable(title) if c.isspace() or _is_seen(c))
+    line = " ".join(shown.split())
+    return line if any(unicodedata.category(c)[0] not in "CM" for c in line) else ""
+
+
+def _is_seen(character: str) -> bool:
+    return unicodedata.category(character) not in ("Cc", "Cf") or character == _JOINER
+
+
+def _joined(before: str, after: str) -> bool:
+    """Whether two characters are drawn as one: an accent, a skin tone, parts of an emoji."""
+    modifies = unicodedata.category(after)[0] == "M" or "\U0001f3fb" <= after <= "\U0001f3ff"
+    return modifies or _JOINER in (before, after)
+
+
+def _no_such() -> NotFound:
+    return NotFound(
+        say("There is no such conversation."), hint=say("Start a new one by leaving its id out.")
+    )
+
+
+def _rows(user_id: UUID) -> Select[tuple[UUID, str, datetime, int]]:
+    """Return the query for `ConversationRow`s of a user."""
+    turns = (
+        select(func.count())
+        .select_from(TurnTable)
+        .where(TurnTable.conversation_id == ConversationTable.id)
+        .scalar_subquery()
+    )
+    return select(
+        ConversationTable.id, ConversationTable.title, ConversationTable.updated_at, turns
+    ).where(ConversationTable.user_id == user_id, ConversationTable.removed_at.is_(None))
+
+
+def _conversation_row(row: Row[tuple[UUID, str, datetime, int]]) -> ConversationRow:
+    return ConversationRow(*row)
 
 
 def _written() -> ScalarSelect[str]:
@@ -240,6 +419,7 @@ def _turn_row(turn: TurnTable) -> TurnRow:
         conversation_id=turn.conversation_id,
         position=turn.position,
         question=turn.question,
+        selected=turn.selected or "",
         scope=None if turn.scope is None else tuple(UUID(paper) for paper in turn.scope),
         state=turn.state or "running",
         intent=turn.intent or "",
@@ -251,4 +431,5 @@ def _turn_row(turn: TurnTable) -> TurnRow:
         usage=dict(turn.usage or {}),
         notices=tuple(turn.notices or ()),
         error=turn.error,
+        started_at=turn.started_at,
     )

@@ -122,6 +122,19 @@ class LibraryTable(Base):
     removed_at: Mapped[datetime | None]
 
 
+class AccountTable(Base):
+    """A user as the app met them. `kind`: local, login or guest. `language`: en, zh, or unknown."""
+
+    __tablename__ = "accounts"
+    __table_args__ = (Index("accounts_by_kind", "kind", "seen_at"),)
+
+    user_id: Mapped[UUID] = mapped_column(primary_key=True)
+    kind: Mapped[str]
+    language: Mapped[str] = mapped_column(default="")
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    seen_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
 class ConversationTable(Base):
     """Turns under one id, of one user."""
 

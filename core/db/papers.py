@@ -24,11 +24,13 @@ from core.db.engine import database_down, means_down
 from core.db.text import storable
 from core.errors import BadInput, NotFound
 from core.types import Box, Chunk, ChunkDraft, Page, PaperMeta, PaperRow, ParsedPaper, Span
+from core.wording import say
 
 Cursor = psycopg.Cursor[Any]
 Vectors = NDArray[np.float32]
 
 _CHUNK_COLUMNS = "id, paper_id, file, page, section, kind, text, spans"
+_OWN_CHUNK_COLUMNS = "c." + _CHUNK_COLUMNS.replace(", ", ", c.")
 _PAPER_ROWS = """
     SELECT p.id, p.title, p.authors, p.year, p.abstract, p.language, p.doi, p.arxiv_id,
            p.read_by, l.added_at, l.filename, f.sha256, f.characters,
@@ -55,6 +57,15 @@ class StoredFile:
     data: bytes
     size: int
     media_type: str = "application/pdf"
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What is known of a paper's file without reading its bytes; `pages` counts them."""
+
+    sha256: str
+    media_type: str
+    pages: int
 
 
 class PaperStore:
@@ -394,6 +405,91 @@ class PaperStore:
             raise _no_such(str(paper_id))
         return StoredFile(*row)
 
+    def file_facts(self, user_id: UUID, paper_id: UUID) -> FileFacts:
+        """Return what is known of a paper's file, without its bytes.
+
+        Raises:
+            NotFound: when it is not in the library.
+        """
+        with self._reading() as cursor:
+            row = cursor.execute(
+                "SELECT f.sha256, f.media_type, "
+                "(SELECT count(*) FROM pages WHERE pages.file = f.sha256) "
+                "FROM library l JOIN files f ON f.paper_id = l.paper_id "
+                "WHERE l.user_id = %s AND l.paper_id = %s AND l.removed_at IS NULL",
+                [user_id, paper_id],
+            ).fetchone()
+        if row is None:
+            raise _no_such(str(paper_id))
+        return FileFacts(*row)
+
+    def holding(self, user_id: UUID, sha256: str) -> UUID:
+        """Return the paper of the library that has this file, read again or not since.
+
+        Raises:
+            NotFound: when none has.
+        """
+        with self._reading() as cursor:
+            row = cursor.execute(
+                "SELECT l.paper_id FROM library l JOIN files f ON f.paper_id = l.paper_id "
+                "WHERE l.user_id = %s AND f.sha256 = %s AND l.removed_at IS NULL",
+                [user_id, storable(sha256)],
+            ).fetchone()
+        if row is None:
+            raise _no_such(sha256)
+        return UUID(str(row[0]))
+
+    def page(self, user_id: UUID, paper_id: UUID, number: int) -> Page:
+        """Return one page of a paper, counted from 1.
+
+        Raises:
+            NotFound: when the paper is not in the library or has no such page.
+        """
+        with self._reading() as cursor:
+            row = cursor.execute(
+                "SELECT p.number, p.width, p.height, p.text, p.label "
+                "FROM library l JOIN files f ON f.paper_id = l.paper_id "
+                "JOIN pages p ON p.file = f.sha256 "
+                "WHERE l.user_id = %s AND l.paper_id = %s AND l.removed_at IS NULL "
+                "AND p.number::bigint = %s",
+                [user_id, paper_id, number],
+            ).fetchone()
+        if row is None:
+            raise no_page(number)
+        return Page(*row)
+
+    def page_chunks(
+        self, user_id: UUID, paper_id: UUID, pages: Sequence[int] | None = None
+    ) -> list[Chunk]:
+        """Return the chunks of some pages (None: of all), in reading order, references included.
+
+        Nothing for a paper that is not in the library.
+        """
+        with self._reading() as cursor:
+            cursor.execute(
+                f"SELECT {_OWN_CHUNK_COLUMNS} FROM library l "  # noqa: S608
+                "JOIN chunks c ON c.paper_id = l.paper_id "
+                "WHERE l.user_id = %s AND l.paper_id = %s AND l.removed_at IS NULL "
+                "AND (%s::bigint[] IS NULL OR c.page::bigint = ANY(%s)) ORDER BY c.ordinal",
+                [user_id, paper_id, None if pages is None else list(pages), list(pages or ())],
+            )
+            return [_chunk(row) for row in cursor]
+
+    def sections(self, user_id: UUID, paper_id: UUID) -> list[tuple[str, int]]:
+        """Return the section and page of each chunk that is in a section, in reading order.
+
+        Nothing for a paper that is not in the library.
+        """
+        with self._reading() as cursor:
+            cursor.execute(
+                "SELECT c.section, c.page FROM library l "
+                "JOIN chunks c ON c.paper_id = l.paper_id "
+                "WHERE l.user_id = %s AND l.paper_id = %s AND l.removed_at IS NULL "
+                "AND c.section <> '' ORDER BY c.ordinal",
+                [user_id, paper_id],
+            )
+            return cursor.fetchall()
+
     @contextmanager
     def _transaction(self) -> Iterator[Cursor]:
         """Yield a cursor whose work is committed at the end, or undone by any exception."""
@@ -587,15 +683,23 @@ def _readings(wanted: str) -> Iterator[tuple[str, Any]]:
 
 def _no_such(wanted: str) -> NotFound:
     return NotFound(
-        f"There is no paper {wanted[:_SHOWN]!r} in your library.",
-        hint="The list of papers shows their ids and file names.",
+        say("There is no paper {wanted!r} in your library.", wanted=wanted[:_SHOWN]),
+        hint=say("The list of papers shows their ids and file names."),
     )
+
+
+def no_page(number: int) -> NotFound:
+    """Return the failure of asking for a page that is not there."""
+    return NotFound(say("The paper has no page {number}.", number=number))
 
 
 def _ambiguous(wanted: str, found: Sequence[UUID]) -> BadInput:
     return BadInput(
-        f"{wanted[:_SHOWN]!r} fits {len(found)} papers.",
-        hint=f"Give one of their ids: {', '.join(str(paper_id) for paper_id in found[:5])}.",
+        say("{wanted!r} fits {count:d} papers.", wanted=wanted[:_SHOWN], count=len(found)),
+        hint=say(
+            "Give one of their ids: {ids}.",
+            ids=", ".join(str(paper_id) for paper_id in found[:5]),
+        ),
     )
 
 
