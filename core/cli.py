@@ -231,7 +231,7 @@ def _watch(
             steps.append({key: event.data[key] for key in keys})
         elif event.kind == Notice.kind:
             notices.append(event.data)
-            print(event.data["text"], file=sys.stderr)
+            print(f"{event.data['text']} {event.data['hint']}".strip(), file=sys.stderr)
         elif event.kind == Token.kind and not quiet:
             print(event.data["text"], end="", flush=True)
         elif event.kind == TurnFailed.kind:

@@ -8,6 +8,7 @@ from sqlalchemy import text
 
 from core.errors import LecternError
 from core.models.embed import missing_embedders
+from core.wording import say
 from core.workbench import Workbench
 
 _GIGABYTE = 1_000_000_000
@@ -41,14 +42,22 @@ def _data_folder(workbench: Workbench) -> Iterator[Part]:
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     free = shutil.disk_usage(existing).free
     if free < _LITTLE_SPACE:
-        hint = "Free some space, or set LECTERN_DATA_DIR to a folder on another disk."
-        yield Part("data folder", "broken", f"only {free / _GIGABYTE:.1f} GB free", hint)
+        hint = say("Free some space, or set LECTERN_DATA_DIR to a folder on another disk.")
+        yield Part(
+            say("data folder"),
+            "broken",
+            say("only {free:.1f} GB free", free=free / _GIGABYTE),
+            hint,
+        )
     else:
-        yield Part("data folder", "on", f"{folder}, {free / _GIGABYTE:.0f} GB free")
+        yield Part(
+            say("data folder"),
+            "on",
+            say("{folder}, {free:.0f} GB free", folder=folder, free=free / _GIGABYTE),
+        )
 
 
 def _database(workbench: Workbench) -> Iterator[Part]:
-    kind = "your own (DATABASE_URL)" if workbench.settings.database_url else "embedded"
     with workbench.engine.connect() as connection:
         server = connection.scalar(text("SHOW server_version"))
         vector = connection.scalar(
@@ -60,30 +69,46 @@ def _database(workbench: Workbench) -> Iterator[Part]:
                 "FROM pg_database WHERE datname = current_database()"
             )
         ).one()
-    yield Part("database", "on", f"PostgreSQL {server}, {kind}")
-    yield Part("pgvector", "on", f"version {vector}")
+    if workbench.settings.database_url:
+        why = say("PostgreSQL {version}, your own (DATABASE_URL)", version=server)
+    else:
+        why = say("PostgreSQL {version}, embedded", version=server)
+    yield Part(say("database"), "on", why)
+    yield Part(say("pgvector"), "on", say("version {version}", version=vector))
     recorded, actual = collation
     if recorded is not None and recorded != actual:
         yield Part(
-            "collation",
+            say("collation"),
             "broken",
-            f"the database was made with collation version {recorded}, the server has {actual}",
-            "Reindex the database, then ALTER DATABASE … REFRESH COLLATION VERSION.",
+            say(
+                "the database was made with collation version {recorded}, the server has {actual}",
+                recorded=recorded,
+                actual=actual,
+            ),
+            say("Reindex the database, then ALTER DATABASE … REFRESH COLLATION VERSION."),
         )
 
 
 def _library_index(workbench: Workbench) -> Iterator[Part]:
     status = workbench.library_index.status()
     if status.problem:
-        hint = "Answers still come, from exact search in Postgres."
-        yield Part("library index", "broken", status.problem, hint)
+        hint = say("Answers still come, from exact search in Postgres.")
+        yield Part(say("library index"), "broken", status.problem, hint)
     elif status.url:
-        yield Part("library index", "on", f"Chroma server at {status.url}, {status.rows} rows")
+        yield Part(
+            say("library index"),
+            "on",
+            say("Chroma server at {url}, {count:d} rows", url=status.url, count=status.rows),
+        )
     elif status.owner:
-        yield Part("library index", "on", f"Chroma in the data folder, {status.rows} rows")
+        yield Part(
+            say("library index"),
+            "on",
+            say("Chroma in the data folder, {count:d} rows", count=status.rows),
+        )
     else:
-        why = "another Lectern has Chroma open: this one searches Postgres exactly"
-        yield Part("library index", "on", why)
+        why = say("another Lectern has Chroma open: this one searches Postgres exactly")
+        yield Part(say("library index"), "on", why)
 
 
 def _embeddings(workbench: Workbench) -> Iterator[Part]:
@@ -91,36 +116,42 @@ def _embeddings(workbench: Workbench) -> Iterator[Part]:
     missing = missing_embedders(names)
     for name in names:
         if name in missing:
-            hint = "Install all of requirements.txt, or take it out of EMBEDDING_MODELS."
-            yield Part(f"embeddings {name}", "off", missing[name], hint)
+            hint = say("Install all of requirements.txt, or take it out of EMBEDDING_MODELS.")
+            yield Part(say("embeddings {name}", name=name), "off", missing[name], hint)
         else:
-            yield Part(f"embeddings {name}", "on", "installed")
+            yield Part(say("embeddings {name}", name=name), "on", say("installed"))
 
 
 def _chat_model(workbench: Workbench) -> Iterator[Part]:
     if workbench.chat is None:
         yield Part(
-            "chat model",
+            say("chat model"),
             "off",
-            "answers are chosen from the papers' own sentences",
-            "Set DEEPSEEK_API_KEY, OPENAI_API_KEY, or LLM_BASE_URL with LLM_MODEL.",
+            say("answers are chosen from the papers' own sentences"),
+            say("Set DEEPSEEK_API_KEY, OPENAI_API_KEY, or LLM_BASE_URL with LLM_MODEL."),
         )
         return
     workbench.chat.check()
-    yield Part("chat model", "on", f"{workbench.chat.name} at {workbench.chat.endpoint.url}")
+    yield Part(
+        say("chat model"),
+        "on",
+        say("{model} at {url}", model=workbench.chat.name, url=workbench.chat.endpoint.url),
+    )
 
 
 def _reranker(workbench: Workbench) -> Iterator[Part]:
     if workbench.reranker is None:
-        yield Part("reranker", "off", "passages keep the fused order", "Set COHERE_API_KEY.")
+        yield Part(
+            say("reranker"), "off", say("passages keep the fused order"), say("Set COHERE_API_KEY.")
+        )
         return
     workbench.reranker.check()
-    yield Part("reranker", "on", workbench.settings.cohere_rerank_model)
+    yield Part(say("reranker"), "on", workbench.settings.cohere_rerank_model)
 
 
 def _reading(workbench: Workbench) -> Iterator[Part]:
     workbench.worker.warm()
-    yield Part("reading", "on", "the worker process answers")
+    yield Part(say("reading"), "on", say("the worker process answers"))
 
 
 Check = Callable[[Workbench], Iterator[Part]]

@@ -21,10 +21,10 @@ LANGUAGES: Mapping[str, str] = {"en": "English", "zh": "中文"}
 """Codes of the languages of the pages, each with the name it calls itself."""
 LOCALES = Path(__file__).resolve().parent / "locales"
 DOMAIN = "lectern"
-SENTENCE_FIELDS = ("reason", "detail", "done")
+SENTENCE_FIELDS = ("reason", "cause", "hint")
 """Placeholders that hold a sentence of core's own: it is translated before it is put in."""
-
-_NUMBER = re.compile(r"[,d]|,?\.\d+f")
+WORD_FIELDS = ("model", "url")
+"""Placeholders that hold no space."""
 
 
 class _Template(NamedTuple):
@@ -68,7 +68,16 @@ class Catalogue:
             found = pattern.fullmatch(text)
             if found:
                 return self._filled(translation, found.groupdict())
-        return text
+        return self._list(text)
+
+    def _list(self, text: str) -> str:
+        """Translate a list such as `3 supported, 1 partly`; nothing when a part is not core's."""
+        parts = text.split(", ")
+        if len(parts) == 1:
+            return text
+        done = [self.translated(part) for part in parts]
+        known = all(new != old for new, old in zip(done, parts, strict=True))
+        return self.gettext(", ").join(done) if known else text
 
     def _filled(self, translation: str, values: dict[str, str]) -> str:
         for name in SENTENCE_FIELDS:
@@ -107,6 +116,14 @@ def _templates(entries: Catalog) -> tuple[_Template, ...]:
     return tuple(template for _, _, template in found)
 
 
+def _values(name: str, spec: str | None) -> str:
+    if spec == "d":
+        return r"-?\d+"
+    if spec:
+        return r"-?[\d.,]+(?:e[+-]\d+)?"
+    return r"\S+" if name in WORD_FIELDS else ".*?"
+
+
 def _pattern(template: str) -> tuple[re.Pattern[str], int]:
     """Return what matches every sentence made from a template, and its literal length."""
     parts: list[str] = []
@@ -119,7 +136,6 @@ def _pattern(template: str) -> tuple[re.Pattern[str], int]:
         if name in seen:
             parts.append(f"(?P={name})")
         else:
-            values = r"-?[\d.,]+" if spec and _NUMBER.fullmatch(spec) else ".*?"
-            parts.append(f"(?P<{name}>{values})")
+            parts.append(f"(?P<{name}>{_values(name, spec)})")
         seen.add(name)
     return re.compile("".join(parts), re.DOTALL), literal

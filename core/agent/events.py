@@ -64,10 +64,11 @@ class CitationsReady:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something the reader should know although the turn goes on."""
+    """Something the reader should know although the turn goes on, and what to do about it."""
 
     code: str
     text: str
+    hint: str = ""
     kind = "notice"
 
     def to_json(self) -> dict[str, Any]:

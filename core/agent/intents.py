@@ -6,6 +6,7 @@ To add an intent: one entry here, and a module in `nodes/` for every step name t
 from dataclasses import dataclass
 
 from core.errors import BadInput
+from core.wording import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +22,8 @@ class Intent:
 INTENTS: tuple[Intent, ...] = (
     Intent(
         name="chat",
-        title="Answer a question",
-        description="Answer a question about the papers from their passages.",
+        title=say("Answer a question"),
+        description=say("Answer a question about the papers from their passages."),
         way=("rewrite", "retrieve", "answer", "verify"),
     ),
 )
@@ -41,7 +42,9 @@ def intent(name: str) -> Intent:
             return entry
     known = ", ".join(entry.name for entry in INTENTS)
     raise BadInput(
-        f"There is no intent “{name}”.", hint=f"Choose one of: {known}.", code="UNKNOWN_INTENT"
+        say("There is no intent “{name}”.", name=name),
+        hint=say("Choose one of: {known}.", known=known),
+        code="UNKNOWN_INTENT",
     )
 
 

@@ -2,8 +2,9 @@
 
 from core.agent.intents import DEFAULT_INTENT, intent
 from core.agent.state import StepResult, TurnContext, TurnState
+from core.wording import say
 
-TITLE = "Choose the way"
+TITLE = say("Choose the way")
 
 
 def run(state: TurnState, context: TurnContext) -> StepResult:

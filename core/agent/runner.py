@@ -30,6 +30,7 @@ from core.agent.state import Exchange, TurnContext, TurnRequest, TurnState, init
 from core.db.conversations import ConversationStore, StoredEvent, TurnRow
 from core.db.text import storable
 from core.errors import DatabaseDown, LecternError, NotFound
+from core.wording import say
 
 log = logging.getLogger(__name__)
 
@@ -107,7 +108,7 @@ class Runner:
             self._conversations.turn(user_id, turn_id)
             return
         if turn.user_id != user_id:
-            raise NotFound("There is no such turn.")
+            raise NotFound(say("There is no such turn."))
         turn.cancelled.set()
 
     def events(self, user_id: UUID, turn_id: UUID, after: int = 0) -> list[StoredEvent]:
@@ -120,7 +121,7 @@ class Runner:
         if turn is None:
             return self._conversations.events(user_id, turn_id, after)
         if turn.user_id != user_id:
-            raise NotFound("There is no such turn.")
+            raise NotFound(say("There is no such turn."))
         with turn.bell:
             return turn.events[after:]
 
@@ -169,14 +170,14 @@ class Runner:
             log.exception("a turn broke")
             ending = TurnFailed(
                 "INTERNAL_ERROR",
-                "Lectern made a mistake answering this.",
-                "Ask again; the details are in the log.",
+                say("Lectern made a mistake answering this."),
+                say("Ask again; the details are in the log."),
             )
         try:
             self._conversations.end_turn(turn.row.id, **_columns(ending, turn))
         except (SQLAlchemyError, DatabaseDown):
             log.warning("a finished turn could not be stored", exc_info=True)
-            emit(Notice("not_saved", "The database is away: this answer is not being kept."))
+            emit(Notice("not_saved", say("The database is away: this answer is not being kept.")))
         emit(ending)
         with turn.bell:
             turn.over = True

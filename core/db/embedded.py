@@ -22,6 +22,7 @@ from core.db.binaries import OWN_SERVER_HINT, is_root
 from core.db.cluster import START_SECONDS, Cluster
 from core.db.engine import database_down
 from core.errors import DatabaseDown
+from core.wording import say
 
 if sys.platform != "win32":
     import fcntl
@@ -48,7 +49,7 @@ class EmbeddedPostgres:
             DatabaseDown: with a hint, when there can be no embedded server here.
         """
         if sys.platform == "win32":
-            raise DatabaseDown("The embedded PostgreSQL needs Unix.", hint=OWN_SERVER_HINT)
+            raise DatabaseDown(say("The embedded PostgreSQL needs Unix."), hint=OWN_SERVER_HINT)
         with self._mutex:
             try:
                 return self._start()
@@ -56,8 +57,12 @@ class EmbeddedPostgres:
                 raise database_down(error) from error
             except OSError as error:
                 raise DatabaseDown(
-                    f"The database folder {self._folder} cannot be used: {error.strerror}.",
-                    hint="Set LECTERN_DATA_DIR to a folder of yours on a disk with space.",
+                    say(
+                        "The database folder {folder} cannot be used: {cause}.",
+                        folder=self._folder,
+                        cause=error.strerror,
+                    ),
+                    hint=say("Set LECTERN_DATA_DIR to a folder of yours on a disk with space."),
                 ) from error
 
     def _start(self) -> str:
@@ -85,7 +90,9 @@ class EmbeddedPostgres:
                 self._cluster.ensure_database()
                 return
             self._cluster.stop()
-        raise DatabaseDown("The database keeps ending right after its start.", hint=OWN_SERVER_HINT)
+        raise DatabaseDown(
+            say("The database keeps ending right after its start."), hint=OWN_SERVER_HINT
+        )
 
     def stop(self) -> None:
         """Let go of the server; whoever is the last to do so stops it. Does nothing twice."""
@@ -123,7 +130,9 @@ class EmbeddedPostgres:
             deadline = time.monotonic() + START_SECONDS
             while not _try_lock(handle):
                 if time.monotonic() > deadline:
-                    raise DatabaseDown("Another process has been starting the database for long.")
+                    raise DatabaseDown(
+                        say("Another process has been starting the database for long.")
+                    )
                 time.sleep(0.02)
             yield
         finally:

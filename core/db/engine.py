@@ -15,11 +15,12 @@ from sqlalchemy import URL, Engine, create_engine, event
 from sqlalchemy.engine import Dialect, ExceptionContext
 
 from core.errors import DatabaseDown
+from core.wording import say
 
 log = logging.getLogger(__name__)
 
 _CONNECT_SECONDS = 10
-_URL_HINT = "It should look like postgresql://user:password@host:5432/database."
+_URL_HINT = say("It should look like postgresql://user:password@host:5432/database.")
 _DOWN_CLASSES = ("08", "53", "57", "58")  # connection, resources, operator, system error
 _CANCELLED = "57014"
 
@@ -90,11 +91,11 @@ def _parameters(text: str) -> dict[str, str]:
     try:
         found = conninfo_to_dict(_plain_url(text) if scheme else text)
     except psycopg.ProgrammingError:
-        raise DatabaseDown("DATABASE_URL cannot be understood.", hint=_URL_HINT) from None
+        raise DatabaseDown(say("DATABASE_URL cannot be understood."), hint=_URL_HINT) from None
     values = {key: str(value) for key, value in found.items() if value is not None}
     ports = values.get("port", "").split(",")
     if not values or not all(re.fullmatch(r"\d{0,5}", port) for port in ports):
-        raise DatabaseDown("DATABASE_URL names no database.", hint=_URL_HINT)
+        raise DatabaseDown(say("DATABASE_URL names no database."), hint=_URL_HINT)
     return values
 
 
@@ -102,7 +103,8 @@ def _plain_url(text: str) -> str:
     scheme, _, rest = text.partition("://")
     if scheme.partition("+")[0].lower() not in ("postgres", "postgresql"):
         raise DatabaseDown(
-            f"DATABASE_URL is for {scheme.partition('+')[0]}, not for Postgres.", hint=_URL_HINT
+            say("DATABASE_URL is for {scheme}, not for Postgres.", scheme=scheme.partition("+")[0]),
+            hint=_URL_HINT,
         )
     address, _, query = rest.partition("?")
     authority, slash, path = address.partition("/")
@@ -185,6 +187,9 @@ def database_down(error: BaseException) -> DatabaseDown:
     """Return the failure to show for a driver's error (libpq never puts a password in one)."""
     lines = str(error).strip().splitlines()
     return DatabaseDown(
-        f"The database cannot be used now: {lines[0] if lines else type(error).__name__}",
-        hint="Try again; if it stays so, check that its server runs and its disk has space.",
+        say(
+            "The database cannot be used now: {cause}",
+            cause=lines[0] if lines else type(error).__name__,
+        ),
+        hint=say("Try again; if it stays so, check that its server runs and its disk has space."),
     )

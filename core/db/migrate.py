@@ -11,15 +11,16 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from core.errors import DatabaseDown
+from core.wording import say
 
 VERSION_TABLE = "lectern_version"
 _FOLDER = Path(__file__).with_name("migrations")
 _LOCK = int.from_bytes(b"lectern", "big")
-_VECTOR_HINT = (
+_VECTOR_HINT = say(
     "Install pgvector on the server (https://github.com/pgvector/pgvector), or unset DATABASE_URL "
     "to use the embedded one."
 )
-_PERMISSION_HINT = (
+_PERMISSION_HINT = say(
     "Let the database's administrator run CREATE EXTENSION vector and grant CREATE on the schema, "
     "then start Lectern again."
 )
@@ -61,8 +62,11 @@ def _check_not_newer(connection: Connection, scripts: ScriptDirectory) -> None:
     known = {script.revision for script in scripts.walk_revisions()}
     if version is not None and version not in known:
         raise DatabaseDown(
-            f"The database was written by a newer Lectern (its tables are at {version}).",
-            hint="Update Lectern, or use another database.",
+            say(
+                "The database was written by a newer Lectern (its tables are at {version}).",
+                version=version,
+            ),
+            hint=say("Update Lectern, or use another database."),
         )
 
 
@@ -72,10 +76,10 @@ def _create_extension(connection: Connection) -> None:
     except DBAPIError as error:
         if isinstance(error.orig, psycopg.errors.InsufficientPrivilege):
             raise DatabaseDown(
-                "This user may not create pgvector in the database.", hint=_PERMISSION_HINT
+                say("This user may not create pgvector in the database."), hint=_PERMISSION_HINT
             ) from error
         if isinstance(
             error.orig, psycopg.errors.FeatureNotSupported | psycopg.errors.UndefinedFile
         ):
-            raise DatabaseDown("The database has no pgvector.", hint=_VECTOR_HINT) from error
+            raise DatabaseDown(say("The database has no pgvector."), hint=_VECTOR_HINT) from error
         raise

@@ -17,7 +17,6 @@ import numpy as np
 from core.evidence import numbering
 from core.evidence.alignment import Change, changes, exchanged
 from core.evidence.facts import Facts, Quantity, content, facts, joined, stem
-from core.evidence.language import is_chinese
 from core.evidence.lexicon import (
     AXES,
     CAUSES,
@@ -36,32 +35,33 @@ from core.evidence.quotes import fold
 from core.evidence.sentences import sentences
 from core.models.embed import Embedder
 from core.types import AnswerSentence, Citation, Verdict, VerdictLabel
+from core.wording import phrase, say
 
 MOST_SENTENCES = 48
 """Sentences of the passages that are compared by meaning; the rest share fewer words."""
 
-REASONS: dict[str, tuple[str, str]] = {
-    "verbatim": ("the passage says this word for word", "原文逐字如此"),
-    "same": ("the passage says this in other words", "原文表达了相同的意思"),
-    "uncited": ("no passage is cited for this", "此句没有引用任何原文"),
-    "unrelated": ("the cited passage does not say this", "所引原文没有提到这一点"),
-    "some": ("the passage covers only a part of this", "原文只涉及其中一部分"),
-    "clause": ("the passage does not say: {0}", "原文没有提到：{0}"),
-    "number": ("the passage has {1}, not {0}", "原文是 {1}，不是 {0}"),
-    "no_number": ("{0} is not in the passage", "原文中没有数字 {0}"),
-    "counted": ("in the passage {0} counts something else", "原文中的 {0} 指的是别的内容"),
-    "name": ("the passage speaks of {1}, not {0}", "原文说的是 {1}，不是 {0}"),
-    "no_name": ("{0} is not in the passage", "原文没有提到 {0}"),
-    "negation": ("one of the two negates what the other says", "一方肯定，另一方否定"),
-    "direction": ("the passage says the opposite: {0}", "原文说法相反：{0}"),
-    "swapped": ("the comparison runs the other way round", "比较的双方颠倒了"),
-    "replaced": ("the passage says “{1}”, not “{0}”", "原文说的是“{1}”，不是“{0}”"),
-    "refuted": ("the passage reports this only to reject it", "原文提到这一点，但予以否定"),
-    "stronger": ("the passage says this of some, not of all", "原文只说部分如此，并非全部"),
-    "hedged": ("the passage says this only as a possibility", "原文只说有此可能"),
-    "causal": ("the passage reports an association, not a cause", "原文只说相关，没有说因果"),
+REASONS: dict[str, str] = {
+    "verbatim": phrase("the passage says this word for word"),
+    "same": phrase("the passage says this in other words"),
+    "uncited": phrase("no passage is cited for this"),
+    "unrelated": phrase("the cited passage does not say this"),
+    "some": phrase("the passage covers only a part of this"),
+    "clause": phrase("the passage does not say: {ours}"),
+    "number": phrase("the passage has {theirs}, not {ours}"),
+    "no_number": phrase("{ours} is not in the passage"),
+    "counted": phrase("in the passage {ours} counts something else"),
+    "name": phrase("the passage speaks of {theirs}, not {ours}"),
+    "no_name": phrase("{ours} is not in the passage"),
+    "negation": phrase("one of the two negates what the other says"),
+    "direction": phrase("the passage says the opposite: {ours}"),
+    "swapped": phrase("the comparison runs the other way round"),
+    "replaced": phrase("the passage says “{theirs}”, not “{ours}”"),
+    "refuted": phrase("the passage reports this only to reject it"),
+    "stronger": phrase("the passage says this of some, not of all"),
+    "hedged": phrase("the passage says this only as a possibility"),
+    "causal": phrase("the passage reports an association, not a cause"),
 }
-"""Every reason in English and Chinese; the sentence's own language decides."""
+"""`ours` is in the sentence, `theirs` in the passage."""
 
 _PUNCTUATION = re.compile(r"[\W_]+")
 _CLAUSE = re.compile(
@@ -191,12 +191,11 @@ def judge(sentence: str, passages: Sequence[str], embedder: Embedder) -> Verdict
 def assess(sentence: str, passages: Sequence[str], embedder: Embedder) -> Assessment:
     """Judge as `judge` does and give the strength of support too."""
     claim = _LIST_MARK.sub("", numbering.strip(sentence)).strip(" *_")
-    chinese = is_chinese(claim)
     passages = [numbering.defuse(passage) for passage in passages if passage.strip()]
     if not passages:
-        return _assessment(_Clash("unsupported", "uncited"), chinese, 0.0)
+        return _assessment(_Clash("unsupported", "uncited"), 0.0)
     if any(_contains(passage, claim) for passage in passages):
-        return _assessment(_Clash("supported", "verbatim"), chinese, 1.0)
+        return _assessment(_Clash("supported", "verbatim"), 1.0)
     claim_facts = facts(claim)
     evidence = _closest(claim, claim_facts, passages, embedder)
     support = evidence.related
@@ -207,11 +206,11 @@ def assess(sentence: str, passages: Sequence[str], embedder: Embedder) -> Assess
         support *= 0.3
     else:
         support *= 0.7
-    return _assessment(clash, chinese, support)
+    return _assessment(clash, support)
 
 
-def _assessment(clash: _Clash, chinese: bool, support: float) -> Assessment:
-    reason = REASONS[clash.key][1 if chinese else 0].format(*clash.details)
+def _assessment(clash: _Clash, support: float) -> Assessment:
+    reason = say(REASONS[clash.key], **dict(zip(("ours", "theirs"), clash.details, strict=False)))
     return Assessment(clash.label, reason, round(float(support), 4))
 
 

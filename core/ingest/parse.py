@@ -12,6 +12,7 @@ from core.ingest.metadata import read_meta
 from core.ingest.sections import sections_of
 from core.ingest.text import Hyphens, letters
 from core.types import Page, ParsedPaper
+from core.wording import say
 
 Report = Callable[[str, int, int], None]
 """Called with a stage ('reading', 'sections', 'chunks'), how far, and out of how much."""
@@ -64,13 +65,13 @@ def parse(data: bytes, password: str | None, report: Report) -> Parsed:
 def _no_text(scan: bool) -> UnreadableFile:
     if not scan:
         return UnreadableFile(
-            "The PDF holds no text: its pages are empty.",
-            hint="Check in a PDF viewer whether it is the right file.",
+            say("The PDF holds no text: its pages are empty."),
+            hint=say("Check in a PDF viewer whether it is the right file."),
             code="NO_TEXT",
         )
     return UnreadableFile(
-        "The PDF holds no text: it looks like a scan.",
-        hint="Run it through OCR first (for example `ocrmypdf`) and add the result.",
+        say("The PDF holds no text: it looks like a scan."),
+        hint=say("Run it through OCR first (for example `ocrmypdf`) and add the result."),
         code="NO_TEXT",
     )
 
@@ -85,8 +86,10 @@ def _check_text(data: bytes, password: str | None, document: pdf.RawDocument) ->
     amount = sum(letters(word.text) for page in document.pages for word in page.words)
     if garbled and amount < _SCAN_LETTERS * len(document.pages):
         raise UnreadableFile(
-            "The PDF's text cannot be decoded: its fonts do not say which characters they show.",
-            hint="Run it through OCR (for example `ocrmypdf --force-ocr`) and add the result.",
+            say(
+                "The PDF's text cannot be decoded: its fonts do not say which characters they show."
+            ),
+            hint=say("Run it through OCR (for example `ocrmypdf --force-ocr`) and add the result."),
             code="NO_TEXT",
         )
     if amount < _SCAN_LETTERS * len(document.pages):

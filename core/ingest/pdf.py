@@ -19,6 +19,7 @@ import pypdfium2.raw as pdfium
 from core.errors import UnreadableFile
 from core.ingest.repair import repair
 from core.ingest.text import normalise, unreadable
+from core.wording import say
 
 logger = logging.getLogger(__name__)
 
@@ -113,8 +114,12 @@ def read(data: bytes, password: str | None) -> Iterator[tuple[int, int] | RawDoc
             raise damaged()
         if count > MAX_PAGES:
             raise UnreadableFile(
-                f"The file has {count} pages; at most {MAX_PAGES} can be read.",
-                hint="Split it and add the part you need.",
+                say(
+                    "The file has {count:d} pages; at most {most:d} can be read.",
+                    count=count,
+                    most=MAX_PAGES,
+                ),
+                hint=say("Split it and add the part you need."),
                 code="TOO_LARGE",
             )
         second = _SecondReader(data, password)
@@ -137,12 +142,14 @@ def check_signature(data: bytes) -> None:
     """
     if not data.strip(b"\0\t\n\f\r "):
         raise UnreadableFile(
-            "The file is empty.", hint="Download it again; it may be incomplete.", code="EMPTY_FILE"
+            say("The file is empty."),
+            hint=say("Download it again; it may be incomplete."),
+            code="EMPTY_FILE",
         )
     if b"%PDF-" not in data[:1024]:
         raise UnreadableFile(
-            "The file is not a PDF.",
-            hint="Only PDF files can be read; export or print the document as PDF.",
+            say("The file is not a PDF."),
+            hint=say("Only PDF files can be read; export or print the document as PDF."),
             code="NOT_A_PDF",
         )
 
@@ -150,8 +157,8 @@ def check_signature(data: bytes) -> None:
 def damaged() -> UnreadableFile:
     """Return the error for a file whose structure cannot be followed."""
     return UnreadableFile(
-        "The PDF is damaged or incomplete and cannot be read.",
-        hint="Download it again, or open it in a PDF viewer and save a copy.",
+        say("The PDF is damaged or incomplete and cannot be read."),
+        hint=say("Download it again, or open it in a PDF viewer and save a copy."),
         code="DAMAGED",
     )
 
@@ -175,13 +182,13 @@ def open_document(data: bytes, password: str | None) -> pypdfium2.PdfDocument:
         raise damaged()
     if password:
         raise UnreadableFile(
-            "The password does not open this PDF.",
-            hint="Check the password (case matters) and try again.",
+            say("The password does not open this PDF."),
+            hint=say("Check the password (case matters) and try again."),
             code="PASSWORD_WRONG",
         )
     raise UnreadableFile(
-        "The PDF is protected by a password.",
-        hint="Give its password (on the command line: --password).",
+        say("The PDF is protected by a password."),
+        hint=say("Give its password (on the command line: --password)."),
         code="PASSWORD_NEEDED",
     )
 
@@ -442,7 +449,7 @@ def draw(data: bytes, page: int, scale: float) -> bytes:
     document = open_document(data, None)
     try:
         if not 1 <= page <= len(document):
-            raise UnreadableFile(f"The file has no page {page}.", code="DAMAGED")
+            raise UnreadableFile(say("The file has no page {page:d}.", page=page), code="DAMAGED")
         try:
             drawn = document[page - 1]
         except pypdfium2.PdfiumError as error:

@@ -19,9 +19,16 @@ from core.errors import Cancelled, Unavailable
 from core.ingest.worker import Worker
 from core.models.embed import Embedder, Vectors
 from core.types import ChunkDraft, PaperMeta, ParsedPaper
+from core.wording import phrase, say
 
 Stage = Literal["reading", "sections", "chunks", "vectors", "saving"]
-STAGES: tuple[Stage, ...] = ("reading", "sections", "chunks", "vectors", "saving")
+STAGES: tuple[Stage, ...] = (
+    phrase("reading"),
+    phrase("sections"),
+    phrase("chunks"),
+    phrase("vectors"),
+    phrase("saving"),
+)
 
 _BATCH = 64
 _NAME_LIMIT = 120
@@ -157,7 +164,7 @@ class _Steps:
             Cancelled: the user stopped.
         """
         if self._cancelled is not None and self._cancelled():
-            raise Cancelled("Adding the file was stopped; nothing of it was stored.")
+            raise Cancelled(say("Adding the file was stopped; nothing of it was stored."))
         self.report(stage, done, total)
 
     def report(self, stage: str, done: int, total: int) -> None:

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 
 from core.errors import Cancelled, LecternError
 from core.ingest.pipeline import Ingestor, Progress, display_name
+from core.wording import say
 
 log = logging.getLogger(__name__)
 
@@ -102,8 +103,8 @@ class AddQueue:
             self._change(entry.id, state="failed", **error.to_json())
         except Exception:
             log.exception("adding a file broke")
-            message = "Lectern made a mistake reading this file; nothing of it was stored."
-            self._change(entry.id, state="failed", message=message, hint="See the log.")
+            message = say("Lectern made a mistake reading this file; nothing of it was stored.")
+            self._change(entry.id, state="failed", message=message, hint=say("See the log."))
         else:
             self._change(
                 entry.id,

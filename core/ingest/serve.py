@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from core.errors import LecternError, UnreadableFile
 from core.ingest.wire import paper_to_json, receive, send
+from core.wording import say
 
 PARENT_CHECK_SECONDS = 1.0
 
@@ -74,8 +75,8 @@ def _answer(answers: BinaryIO, request: dict[str, Any], data: bytes) -> None:
 
 def _too_large() -> UnreadableFile:
     return UnreadableFile(
-        "Reading this PDF takes more memory than allowed.",
-        hint="Print it to a new PDF, or split it into smaller parts.",
+        say("Reading this PDF takes more memory than allowed."),
+        hint=say("Print it to a new PDF, or split it into smaller parts."),
         code="TOO_LARGE",
     )
 

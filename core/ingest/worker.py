@@ -19,6 +19,7 @@ import psutil
 from core.errors import UnreadableFile
 from core.ingest.wire import paper_from_json, receive, send
 from core.types import ParsedPaper
+from core.wording import say
 
 Report = Callable[[str, int, int], None]
 """Called with a stage ('reading', 'sections', 'chunks'), how far, and out of how much."""
@@ -68,9 +69,12 @@ class Worker:
         """
         if len(data) > MAX_BYTES:
             raise UnreadableFile(
-                f"The file has {len(data) // 2**20} MB; at most {MAX_BYTES // 2**20} MB can be "
-                "read.",
-                hint="Compress its pictures or split it.",
+                say(
+                    "The file has {size:d} MB; at most {most:d} MB can be read.",
+                    size=len(data) // 2**20,
+                    most=MAX_BYTES // 2**20,
+                ),
+                hint=say("Compress its pictures or split it."),
                 code="TOO_LARGE",
             )
         request = {"op": "parse", "password": password}
@@ -208,13 +212,16 @@ def _lost(late: bool, seconds: float) -> UnreadableFile:
     """Return the error for a process that ended in the middle of a request."""
     if late:
         return UnreadableFile(
-            f"Reading this PDF took longer than {seconds:.0f} seconds and was stopped.",
-            hint="Print it to a new PDF, or split it into smaller parts.",
+            say(
+                "Reading this PDF took longer than {seconds:.0f} seconds and was stopped.",
+                seconds=seconds,
+            ),
+            hint=say("Print it to a new PDF, or split it into smaller parts."),
             code="TOO_SLOW",
         )
     return UnreadableFile(
-        "This PDF crashed the reader; it is damaged or built to do harm.",
-        hint="Open it in a PDF viewer and save a copy, then add the copy.",
+        say("This PDF crashed the reader; it is damaged or built to do harm."),
+        hint=say("Open it in a PDF viewer and save a copy, then add the copy."),
         code="DAMAGED",
     )
 

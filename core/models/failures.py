@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from core.errors import ModelFailed
+from core.wording import say
 
 if TYPE_CHECKING:
     from openai import APIError, APIStatusError
@@ -16,7 +17,7 @@ _CONTEXT_SIGNS = (
     "input tokens exceed",
     "too many tokens",
 )
-_AGAIN = "Ask again in a moment."
+_AGAIN = say("Ask again in a moment.")
 
 
 def model_failure(
@@ -38,8 +39,8 @@ def model_failure(
 
     if isinstance(error, TimeoutError | openai.APITimeoutError):
         return ModelFailed(
-            f"The model server said nothing for {timeout:g} s.",
-            hint="Ask again, or set LLM_TIMEOUT higher.",
+            say("The model server said nothing for {seconds:g} s.", seconds=timeout),
+            hint=say("Ask again, or set LLM_TIMEOUT higher."),
             code="MODEL_TIMEOUT",
         )
     if isinstance(error, openai.APIStatusError):
@@ -49,8 +50,8 @@ def model_failure(
     if isinstance(error, openai.APIError):
         return _stream_failure(error)
     return ModelFailed(
-        "The model server's answer is not what an OpenAI-compatible server sends.",
-        hint="Check LLM_BASE_URL (it usually ends in /v1), then ask again.",
+        say("The model server's answer is not what an OpenAI-compatible server sends."),
+        hint=say("Check LLM_BASE_URL (it usually ends in /v1), then ask again."),
         code="MODEL_MALFORMED",
     )
 
@@ -58,13 +59,13 @@ def model_failure(
 def _connection_failure(url: str, started: bool) -> ModelFailed:
     if started:
         return ModelFailed(
-            "The connection to the model broke off in the middle of the answer.",
-            hint="Ask again; what had come is kept.",
+            say("The connection to the model broke off in the middle of the answer."),
+            hint=say("Ask again; what had come is kept."),
             code="MODEL_CUT_OFF",
         )
     return ModelFailed(
-        f"The model server at {_without_secrets(url)} cannot be reached.",
-        hint="Check the network and LLM_BASE_URL, and that the server runs.",
+        say("The model server at {url} cannot be reached.", url=_without_secrets(url)),
+        hint=say("Check the network and LLM_BASE_URL, and that the server runs."),
         code="MODEL_NETWORK",
     )
 
@@ -75,32 +76,45 @@ def _status_failure(error: "APIStatusError", key_setting: str, model: str) -> Mo
         return _too_long()
     if status in (401, 403):
         return ModelFailed(
-            f"The model server refused the key in {key_setting} ({status}).",
-            hint=f"Set {key_setting} to a valid key for this server.",
+            say(
+                "The model server refused the key in {setting} ({status:d}).",
+                setting=key_setting,
+                status=status,
+            ),
+            hint=say("Set {setting} to a valid key for this server.", setting=key_setting),
             code="MODEL_KEY",
         )
     if status == 402:
         return ModelFailed(
-            f"The account of the key in {key_setting} has no credit left (402).",
-            hint=f"Top up the account, or set {key_setting} to another key.",
+            say(
+                "The account of the key in {setting} has no credit left (402).",
+                setting=key_setting,
+            ),
+            hint=say("Top up the account, or set {setting} to another key.", setting=key_setting),
             code="MODEL_KEY",
         )
     if status == 429:
         return ModelFailed(
-            "The model server asks to slow down (429), or the account's quota is used up.",
-            hint=f"{_AGAIN} If it stays so, look at the quota of the key in {key_setting}.",
+            say("The model server asks to slow down (429), or the account's quota is used up."),
+            hint=say(
+                "Ask again in a moment. If it stays so, look at the quota of the key in {setting}.",
+                setting=key_setting,
+            ),
             code="MODEL_RATE_LIMIT",
         )
     if status >= 500:
         return _server_error(status)
     if status == 404:
         return ModelFailed(
-            f"The model server does not know the model {model} or the address (404).",
-            hint="Check LLM_MODEL, and LLM_BASE_URL (it usually ends in /v1).",
+            say(
+                "The model server does not know the model {model} or the address (404).",
+                model=model,
+            ),
+            hint=say("Check LLM_MODEL, and LLM_BASE_URL (it usually ends in /v1)."),
         )
     return ModelFailed(
-        f"The model server refused the request ({status}).",
-        hint=f"Check that LLM_MODEL ({model}) is a chat model of this server.",
+        say("The model server refused the request ({status:d}).", status=status),
+        hint=say("Check that LLM_MODEL ({model}) is a chat model of this server.", model=model),
     )
 
 
@@ -110,14 +124,17 @@ def _stream_failure(error: "APIError") -> ModelFailed:
 
 
 def _server_error(status: int | None) -> ModelFailed:
-    where = f" ({status})" if status else ""
-    return ModelFailed(f"The model server had an error{where}.", hint=_AGAIN, code="MODEL_SERVER")
+    if status is None:
+        message = say("The model server had an error.")
+    else:
+        message = say("The model server had an error ({status:d}).", status=status)
+    return ModelFailed(message, hint=_AGAIN, code="MODEL_SERVER")
 
 
 def _too_long() -> ModelFailed:
     return ModelFailed(
-        "The prompt is longer than the model's context.",
-        hint="Set LLM_CONTEXT_TOKENS to what the model takes.",
+        say("The prompt is longer than the model's context."),
+        hint=say("Set LLM_CONTEXT_TOKENS to what the model takes."),
         code="MODEL_CONTEXT",
     )
 

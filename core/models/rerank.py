@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from core.config import Settings
 from core.errors import RerankFailed
+from core.wording import say
 
 if TYPE_CHECKING:
     from cohere import ClientV2, V2RerankResponse
@@ -73,8 +74,8 @@ class Reranker:
             raise _refused(error) from error
         except httpx.HTTPError as error:
             raise RerankFailed(
-                f"Cohere did not answer within {self._timeout:g} s.",
-                hint="Check the network and COHERE_BASE_URL.",
+                say("Cohere did not answer within {seconds:g} s.", seconds=self._timeout),
+                hint=say("Check the network and COHERE_BASE_URL."),
                 code="RERANK_NETWORK",
             ) from error
 
@@ -125,28 +126,30 @@ def _refused(error: "ApiError") -> RerankFailed:
         return _bad_key()
     if status == 429:
         return RerankFailed(
-            "Cohere asks to slow down (429).",
-            hint="Trial keys allow few calls a minute; the results keep their fused order.",
+            say("Cohere asks to slow down (429)."),
+            hint=say("Trial keys allow few calls a minute; the results keep their fused order."),
             code="RERANK_RATE_LIMIT",
         )
     if 200 <= status < 300:
         return _malformed()
     return RerankFailed(
-        f"Cohere answered with an error ({status}).",
-        hint="Check COHERE_RERANK_MODEL and COHERE_BASE_URL; else it is Cohere's own trouble.",
+        say("Cohere answered with an error ({status:d}).", status=status),
+        hint=say("Check COHERE_RERANK_MODEL and COHERE_BASE_URL; else it is Cohere's own trouble."),
         code="RERANK_SERVER",
     )
 
 
 def _bad_key() -> RerankFailed:
     return RerankFailed(
-        "Cohere refused the key in COHERE_API_KEY.",
-        hint="Set COHERE_API_KEY to a valid key, or unset it.",
+        say("Cohere refused the key in COHERE_API_KEY."),
+        hint=say("Set COHERE_API_KEY to a valid key, or unset it."),
         code="RERANK_KEY",
     )
 
 
 def _malformed() -> RerankFailed:
     return RerankFailed(
-        "Cohere's answer makes no sense.", hint="Check COHERE_BASE_URL.", code="RERANK_MALFORMED"
+        say("Cohere's answer makes no sense."),
+        hint=say("Check COHERE_BASE_URL."),
+        code="RERANK_MALFORMED",
     )

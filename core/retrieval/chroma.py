@@ -22,6 +22,8 @@ import numpy as np
 from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
+from core.wording import say
+
 if TYPE_CHECKING:  # importing Chroma takes over a second: only who uses it pays
     import httpx
     from chromadb.api import ClientAPI
@@ -241,7 +243,7 @@ class ChromaView:
             ChromaFailed: even with a new collection in an empty folder.
         """
         if not self._client.intact():
-            self._client.problem = "its files are gone"
+            self._client.problem = say("its files are gone")
             self._reset()
         try:
             return self._sync(live, fetch, stop)

@@ -22,6 +22,7 @@ from core.retrieval.language import language_of
 from core.retrieval.tokenize import normalise, query_terms
 from core.retrieval.weights import BM25, FusionTable, ScopeKind, fitted
 from core.types import Chunk, Hit, Language, Scope, Scores
+from core.wording import say
 
 MAX_QUERY = 8_000
 """Characters. A question with a long selected passage fits; more is a document, not a question."""
@@ -270,14 +271,23 @@ class _Clock:
 def _checked(query: str, k: int) -> str:
     text = query.strip()
     if not text:
-        raise BadInput("The question is empty.", hint="Type a question or a few key words.")
+        raise BadInput(
+            say("The question is empty."), hint=say("Type a question or a few key words.")
+        )
     if len(text) > MAX_QUERY:
         raise BadInput(
-            f"The question has {len(text):,} characters; at most {MAX_QUERY:,} can be searched.",
-            hint="Ask a shorter question, or add the text as a paper.",
+            say(
+                "The question has {count:,} characters; at most {most:,} can be searched.",
+                count=len(text),
+                most=MAX_QUERY,
+            ),
+            hint=say("Ask a shorter question, or add the text as a paper."),
         )
     if k < 1:
-        raise BadInput(f"{k} passages cannot be asked for.", hint="Ask for at least one.")
+        raise BadInput(
+            say("{count:d} passages cannot be asked for.", count=k),
+            hint=say("Ask for at least one."),
+        )
     return text
 
 
@@ -313,7 +323,9 @@ def _reranked(
         ranking = reranker.rerank(query, [hit.chunk.text for hit in hits], min(k, len(hits)))
     except RerankFailed as error:
         logger.warning("reranking failed: %s", error.code)
-        return hits, (f"Reranking failed, so the order is the fused one: {error.message}",)
+        return hits, (
+            say("Reranking failed, so the order is the fused one: {reason}", reason=error.message),
+        )
     return [
         replace(hits[i], scores=replace(hits[i].scores, rerank=relevance))
         for i, relevance in ranking

@@ -226,15 +226,16 @@ def test_a_quote_behind_a_negation_or_hedge_is_not_verbatim_support(embedder):
 
 def test_no_passage_supports_nothing(embedder):
     assert judge("The encoder has 6 layers.", [], embedder).label == "unsupported"
-    assert judge("编码器有6层。", ["  "], embedder).reason == "此句没有引用任何原文"
+    assert judge("编码器有6层。", ["  "], embedder).label == "unsupported"
 
 
-def test_the_reason_is_in_the_language_of_the_sentence(embedder):
+def test_the_reason_is_told_in_english_whatever_the_language_of_the_sentence(embedder):
     passage = "The encoder has 6 layers."
-    assert judge("The encoder has 5 layers.", [passage], embedder).reason == (
-        "the passage has 6, not 5"
-    )
-    assert judge("编码器有5层。", ["编码器有6层。"], embedder).reason == "原文是 6，不是 5"
+    for claim, evidence in (
+        ("The encoder has 5 layers.", passage),
+        ("编码器有5层。", "编码器有6层。"),
+    ):
+        assert judge(claim, [evidence], embedder).reason == "the passage has 6, not 5"
 
 
 def test_support_is_graded(embedder):

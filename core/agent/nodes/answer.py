@@ -20,8 +20,9 @@ from core.extractive.answer import ExtractiveAnswer, answer
 from core.models.budget import Message, fit
 from core.models.chat import ChatModel, ChatReply
 from core.types import Citation, Hit
+from core.wording import say
 
-TITLE = "Answer"
+TITLE = say("Answer")
 RESERVE = 900
 """Tokens kept for the answer: six sentences and then some, in either language."""
 PER_PASSAGE = 40
@@ -59,7 +60,7 @@ def _write(state: TurnState, context: TurnContext, chat: ChatModel) -> StepResul
     if reason is not None:
         update |= _fall_back(state, context, reply, citations, reason)
     spent = usage.prompt_tokens + usage.completion_tokens
-    detail = f"{chat.name}, {len(offered)} passages in the prompt"
+    detail = say("{model}, {count:d} passages in the prompt", model=chat.name, count=len(offered))
     return StepResult(update, detail, spent)
 
 
@@ -71,7 +72,7 @@ def _fall_back(
     reason: ModelFailed,
 ) -> dict[str, object]:
     """Say why the model failed and let the papers answer, after what it had written."""
-    context.emit(Notice(reason.code, f"{reason.message} {reason.hint}".strip()))
+    context.emit(Notice(reason.code, reason.message, reason.hint))
     first = max((item.n for item in citations), default=0) + 1
     chosen = answer(state["question"], state["hits"], context.embedder, first_number=first)
     written = reply.text.strip()
@@ -157,5 +158,5 @@ def _extracted(chosen: ExtractiveAnswer) -> dict[str, object]:
 
 def _detail(chosen: ExtractiveAnswer) -> str:
     if chosen.refused:
-        return "the papers do not answer this"
-    return f"{len(chosen.citations)} sentences chosen from the papers"
+        return say("the papers do not answer this")
+    return say("{count:d} sentences chosen from the papers", count=len(chosen.citations))

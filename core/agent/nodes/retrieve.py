@@ -7,8 +7,9 @@ from core.agent.state import StepResult, TurnContext, TurnState
 from core.errors import BadInput
 from core.extractive.about import SEEN, about, answering, lookup
 from core.types import Hit
+from core.wording import say
 
-TITLE = "Find passages"
+TITLE = say("Find passages")
 PASSAGES = 12
 """Passages found a turn; what of them enters a prompt is the budget's decision."""
 
@@ -22,7 +23,9 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     """
     if not context.searcher.has_papers(state["scope"]):
         raise BadInput(
-            "There are no papers to ask about yet.", hint="Add one first.", code="NO_PAPERS"
+            say("There are no papers to ask about yet."),
+            hint=say("Add one first."),
+            code="NO_PAPERS",
         )
     found = context.searcher.search(state["query"], state["scope"], PASSAGES)
     for notice in found.notices:
@@ -31,7 +34,14 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     pages = sorted({hit.chunk.page for hit in hits})
     where = ", ".join(str(page) for page in pages)
     papers = len({hit.chunk.paper_id for hit in hits})
-    detail = f"{len(hits)} passages, {papers} papers, pages {where}" if pages else "nothing"
+    if not pages:
+        return StepResult({"hits": hits}, say("nothing"))
+    detail = say(
+        "{count:d} passages, {papers:d} papers, pages {pages}",
+        count=len(hits),
+        papers=papers,
+        pages=where,
+    )
     return StepResult({"hits": hits}, detail)
 
 

@@ -1,8 +1,9 @@
 """Makes the question into the query retrieval sees."""
 
 from core.agent.state import StepResult, TurnContext, TurnState
+from core.wording import say
 
-TITLE = "Understand the question"
+TITLE = say("Understand the question")
 
 
 def run(state: TurnState, context: TurnContext) -> StepResult:

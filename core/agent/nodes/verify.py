@@ -5,8 +5,16 @@ from collections import Counter
 from core.agent.events import CitationsReady
 from core.agent.state import StepResult, TurnContext, TurnState
 from core.evidence.verdict import verify
+from core.types import VerdictLabel
+from core.wording import phrase, say
 
-TITLE = "Check every sentence"
+TITLE = say("Check every sentence")
+_COUNTED: dict[VerdictLabel, str] = {
+    "supported": phrase("{count:d} supported"),
+    "partly": phrase("{count:d} partly"),
+    "contradicted": phrase("{count:d} contradicted"),
+    "unsupported": phrase("{count:d} unsupported"),
+}
 
 
 def run(state: TurnState, context: TurnContext) -> StepResult:
@@ -20,7 +28,7 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     context.emit(CitationsReady(tuple(citations)))
     counts = Counter(sentence.verdict.label for sentence in sentences if sentence.verdict)
     removed = sum(len(sentence.removed) for sentence in sentences)
-    parts = [f"{count} {label}" for label, count in counts.most_common()]
+    parts = [say(_COUNTED[label], count=count) for label, count in counts.most_common()]
     if removed:
-        parts.append(f"{removed} invented numbers removed")
-    return StepResult({"sentences": sentences, "citations": citations}, ", ".join(parts))
+        parts.append(say("{count:d} invented numbers removed", count=removed))
+    return StepResult({"sentences": sentences, "citations": citations}, say(", ").join(parts))
