@@ -30,15 +30,23 @@ def app(tmp_path_factory) -> Iterator[str]:
 class running_app:  # reads as a statement: with running_app(folder) as address
     """The Streamlit server on a free port, its log beside its data."""
 
-    def __init__(self, folder: Path, **environment: str) -> None:
+    def __init__(
+        self, folder: Path, script: str = "streamlit_app.py", *options: str, **environment: str
+    ) -> None:
+        self.script, self.options = script, options
         self.log = folder / "app.log"
-        self.environment = {**os.environ, "LECTERN_DATA_DIR": str(folder / "data"), **environment}
+        self.environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "LECTERN_DATA_DIR": str(folder / "data"),
+            **environment,
+        }
         self.environment.setdefault("EMBEDDING_MODELS", "use-multilingual")
 
     def __enter__(self) -> str:
         port = _free_port()
-        command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py"]
-        command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
+        command = [sys.executable, "-m", "streamlit", "run", self.script]
+        command += ["--server.address", "127.0.0.1", "--server.port", str(port), *self.options]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env=self.environment, stdout=log, stderr=log

@@ -1,0 +1,200 @@
+// An answer as flowing text: citations are buttons, verdicts are marks with their reason.
+
+const NUMBER = "\\d{1,3}"
+const GROUP = new RegExp(
+  `[\\[［【][ \\t]*(${NUMBER}(?:[ \\t]*[,，、;；–\\-][ \\t]*${NUMBER})*)[ \\t]*[\\]］】]`, "g")
+const RANGE = new RegExp(`(${NUMBER})[ \\t]*[–\\-][ \\t]*(${NUMBER})`, "g")
+const LONGEST_RANGE = 20
+const BOLD = /\*\*(?=\S)([^*]+?)(?<=\S)\*\*/g
+const BULLET = /^\s*[-•*–][ \t]+/
+const ORDINAL = /^\s*(\d{1,3})(?:[.)][ \t]+|、\s*)/
+const CJK = /[\u2e80-\u9fff\uff00-\uffef]/
+const ICONS = { supported: "✓", partly: "◐", contradicted: "✗", unsupported: "○" }
+
+/** The numbers of one bracketed group, ranges written out. */
+function numbersOf(group) {
+  const listed = group.replace(RANGE, (_, first, last) => {
+    const [from, to] = [Number(first), Number(last)]
+    if (!(from < to && to <= from + LONGEST_RANGE)) return `${from},${to}`
+    return Array.from({ length: to - from + 1 }, (_, i) => from + i).join(",")
+  })
+  return listed.match(/\d{1,3}/g).map(Number)
+}
+
+/** Cut `text` at the matches of a pattern: [piece, match or null], in order. */
+function cut(text, pattern) {
+  const pieces = []
+  let last = 0
+  for (const match of text.matchAll(pattern)) {
+    pieces.push([text.slice(last, match.index), null], [match[0], match])
+    last = match.index + match[0].length
+  }
+  return [...pieces, [text.slice(last), null]].filter(([piece]) => piece)
+}
+
+/** Sort the sentences into paragraphs and list items: [{kind, value, parts: [{text, sentence}]}]. */
+function blocksOf(sentences) {
+  const blocks = []
+  for (const sentence of sentences) {
+    let breaks = sentence.paragraph ?? false
+    for (const line of sentence.text.split("\n")) {
+      if (!line.trim()) { breaks = true; continue }
+      const block = blockOf(line)
+      const begins = block.kind !== "p" || breaks || !blocks.length
+      if (begins) blocks.push(block)
+      const text = begins ? block.text : line
+      blocks.at(-1).parts.push({ text: text.trim(), sentence, ends: false })
+      breaks = false
+    }
+    const part = blocks.at(-1)?.parts.at(-1)
+    if (part?.sentence === sentence) part.ends = true
+  }
+  return blocks
+}
+
+function blockOf(line) {
+  const ordinal = line.match(ORDINAL)
+  if (ordinal) {
+    return { kind: "ol", value: ordinal[1], text: line.slice(ordinal[0].length), parts: [] }
+  }
+  if (BULLET.test(line)) return { kind: "ul", text: line.replace(BULLET, ""), parts: [] }
+  return { kind: "p", text: line, parts: [] }
+}
+
+class Answer {
+  constructor(parent) {
+    this.root = el("div", { class: "lectern-answer" })
+    this.tip = el("div", { class: "lectern-tip", "aria-hidden": "true", hidden: "" })
+    this.body = el("div", {})
+    this.root.append(this.body, this.tip)
+    this.root.addEventListener("keydown", (event) => event.key === "Escape" && this.hideTip())
+    parent.append(this.root)
+    this.drawn = []
+    this.chosen = null
+  }
+
+  remove() {
+    this.root.remove()
+  }
+
+  update(data) {
+    const before = this.data
+    this.data = data
+    this.draw(blocksOf(data.sentences), !same(before?.labels, data.labels))
+    this.showCurrent()
+    if (before && before.current !== data.current && this.chosen !== data.current) this.reveal()
+    this.chosen = null
+  }
+
+  /** Redraw the blocks that changed and leave the others: focus and selection stay in them. */
+  draw(blocks, all) {
+    blocks.forEach((block, i) => {
+      const written = JSON.stringify(block)
+      if (!all && this.drawn[i] === written) return
+      const node = this.block(block)
+      if (i < this.body.children.length) this.body.children[i].replaceWith(node)
+      else this.body.append(node)
+      this.drawn[i] = written
+    })
+    this.drawn.length = blocks.length
+    while (this.body.children.length > blocks.length) this.body.lastChild.remove()
+  }
+
+  block({ kind, value, parts }) {
+    const children = parts.flatMap((part, i) => [this.gap(parts[i - 1], part), this.part(part)])
+    if (kind === "p") return el("p", {}, ...children)
+    return el(kind, { start: value }, el("li", {}, ...children))
+  }
+
+  /** Chinese sentences follow one another without a space. */
+  gap(before, part) {
+    if (!before) return ""
+    return CJK.test(before.text.at(-1)) && CJK.test(part.text[0]) ? "" : " "
+  }
+
+  part({ text, sentence, ends }) {
+    const node = el("span", { class: "sentence", "data-cites": sentence.citations.join(" ") })
+    const words = el("bdi", {})
+    for (const [piece, bold] of cut(text, BOLD)) {
+      const written = this.cited(bold ? bold[1] : piece, sentence)
+      if (bold) words.append(el("strong", {}, ...written))
+      else words.append(...written)
+    }
+    node.append(words)
+    if (ends) node.append(...this.marks(sentence))
+    return node
+  }
+
+  cited(text, sentence) {
+    return cut(text, GROUP).flatMap(([piece, group]) => {
+      const numbers = group ? numbersOf(group[1]).filter((n) => sentence.citations.includes(n)) : []
+      return numbers.length ? numbers.map((n) => this.citation(n)) : [piece]
+    })
+  }
+
+  citation(n) {
+    const label = this.data.labels.citations[n] ?? `[${n}]`
+    const choose = () => {
+      this.chosen = n
+      this.trigger("open", n)
+    }
+    const button = { type: "button", class: "cite", "data-n": n, "aria-label": label, title: label }
+    return el("button", { ...button, onclick: choose }, `[${n}]`)
+  }
+
+  marks(sentence) {
+    const { verdicts, removed } = this.data.labels
+    const marks = []
+    if (sentence.verdict) {
+      const word = verdicts[sentence.verdict] ?? sentence.verdict
+      marks.push(this.mark(sentence.verdict, ICONS[sentence.verdict] ?? "?", word, sentence.reason))
+    }
+    if (sentence.removed?.length) {
+      const numbers = sentence.removed.map((n) => `[${n}]`).join(" ")
+      marks.push(this.mark("removed", "⌫", "", fill(removed, { numbers })))
+    }
+    return marks
+  }
+
+  mark(kind, sign, word, reason) {
+    const shown = kind === "supported" ? "" : word
+    const label = [word, reason].filter(Boolean).join(": ")
+    const node = el("button", { type: "button", class: `verdict ${kind}`, "aria-label": label },
+      el("span", { class: "sign", "aria-hidden": "true" }, sign), shown)
+    const show = () => this.showTip(node, reason || word)
+    for (const event of ["pointerenter", "focus", "click"]) node.addEventListener(event, show)
+    for (const event of ["pointerleave", "blur"]) node.addEventListener(event, () => this.hideTip())
+    return node
+  }
+
+  showTip(node, text) {
+    this.tip.textContent = text
+    this.tip.hidden = false
+    const [mark, root] = [node.getBoundingClientRect(), this.root.getBoundingClientRect()]
+    const room = root.width - this.tip.offsetWidth
+    this.tip.style.left = `${Math.max(0, Math.min(mark.left - root.left, room))}px`
+    this.tip.style.top = `${mark.bottom - root.top + 6}px`
+  }
+
+  hideTip() {
+    this.tip.hidden = true
+  }
+
+  showCurrent() {
+    const { current } = this.data
+    for (const button of this.root.querySelectorAll(".cite")) {
+      put(button, "aria-current", Number(button.dataset.n) === current ? "true" : null)
+    }
+    for (const node of this.root.querySelectorAll(".sentence")) {
+      const cites = node.dataset.cites.split(" ").includes(String(current))
+      node.classList.toggle("current", cites)
+    }
+  }
+
+  reveal() {
+    const sentence = this.root.querySelector(".sentence.current")
+    sentence?.scrollIntoView({ block: "nearest", behavior: behavior() })
+  }
+}
+
+export default mounting((parent) => new Answer(parent))
