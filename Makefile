@@ -10,7 +10,7 @@ BIN   := $(VENV)/bin
 KIND  := $(if $(LIGHT),light,full)
 READY := $(VENV)/.ready-$(KIND)
 
-.PHONY: run test check format browser samples clean
+.PHONY: run test check format browser samples messages clean
 
 run: $(READY)
 	@$(BIN)/streamlit run streamlit_app.py \
@@ -32,6 +32,10 @@ format: $(VENV)/.ready-dev
 
 samples: $(VENV)/.ready-dev
 	$(BIN)/python data/samples/typeset.py
+
+# After a sentence of the app has changed: brings ui/locales up to date and names what is missing.
+messages: $(VENV)/.ready-dev
+	$(BIN)/python -m ui.messages
 
 # The browser tests drive a real Chromium; where none can be had they are skipped, and say so.
 browser:

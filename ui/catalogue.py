@@ -7,7 +7,7 @@ the database, years later. The template is found again by matching the sentence 
 import gettext
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -38,10 +38,12 @@ class Catalogue:
     def __init__(self, code: str, entries: Catalog | None = None) -> None:
         self.code = code
         self._gettext: gettext.NullTranslations = gettext.NullTranslations()
+        self._sentences: dict[str, str] = {}
         self._templates: tuple[_Template, ...] = ()
         if entries is not None:
             self._gettext = _compiled(entries)
-            self._templates = _templates(entries)
+            self._sentences = dict(_core(entries))
+            self._templates = _templates(self._sentences)
 
     @staticmethod
     def load(code: str) -> "Catalogue":
@@ -61,9 +63,8 @@ class Catalogue:
 
         A text that core does not say (a paper's title, a file's name) comes back as it is.
         """
-        exact = self.gettext(text)
-        if exact != text:
-            return exact
+        if text in self._sentences:
+            return self._sentences[text]
         for pattern, translation in self._templates:
             found = pattern.fullmatch(text)
             if found:
@@ -105,15 +106,19 @@ def _compiled(entries: Catalog) -> gettext.GNUTranslations:
     return gettext.GNUTranslations(compiled)
 
 
-def _templates(entries: Catalog) -> tuple[_Template, ...]:
-    """Return the sentences with placeholders; the one with most words of its own comes first."""
-    found = []
+def _core(entries: Catalog) -> Iterator[tuple[str, str]]:
+    """Yield the sentences of core, which alone come to a page already made."""
     for entry in entries:
-        if isinstance(entry.id, str) and entry.string and "{" in entry.id:
-            pattern, literal = _pattern(entry.id)
-            found.append((literal, entry.id, _Template(pattern, entry.string)))
-    found.sort(key=lambda item: (-item[0], item[1]))
-    return tuple(template for _, _, template in found)
+        said = any(place.startswith("core/") for place, _ in entry.locations)
+        if said and isinstance(entry.id, str) and isinstance(entry.string, str) and entry.string:
+            yield entry.id, entry.string
+
+
+def _templates(sentences: Mapping[str, str]) -> tuple[_Template, ...]:
+    """Return the sentences with placeholders; the one with most words of its own comes first."""
+    found = [(*_pattern(source), source) for source in sentences if "{" in source]
+    found.sort(key=lambda item: (-item[1], item[2]))
+    return tuple(_Template(pattern, sentences[source]) for pattern, _, source in found)
 
 
 def _values(name: str, spec: str | None) -> str:
