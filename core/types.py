@@ -27,6 +27,10 @@ class Box(NamedTuple):
     y1: float
 
 
+COLUMN_GAP = 0.03
+"""Of the page's width: what stands beyond a wider gap in a line is not its continuation."""
+
+
 class Span(NamedTuple):
     """Where characters [start, end) of a text stand on its page: one line (or part) of print."""
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from core.evidence.sentences import split_sentences
 from core.retrieval.tokenize import tokenize
-from core.types import Box, Chunk, Citation, Hit, Span
+from core.types import COLUMN_GAP, Box, Chunk, Citation, Hit, Span
 
 _DASHES = str.maketrans(
     dict.fromkeys("‐‑‒–—−﹣－", "-") | dict.fromkeys("‘’`´", "'") | dict.fromkeys("“”„«»", '"')
@@ -15,8 +15,6 @@ _DASHES = str.maketrans(
 _ENOUGH_SHARED = 0.5
 _INDENT = 0.12
 """Of the page's width: a line that begins farther out has a label or another column in it."""
-_GAP = 0.03
-"""Of the page's width: a wider gap in a line is one between columns, or before a margin note."""
 
 
 class Place(NamedTuple):
@@ -108,7 +106,7 @@ def reads_straight(lines: Sequence[Box]) -> bool:
 def _beneath(above: Box, box: Box) -> bool:
     """Whether two pieces share a column: one goes on the other's line, or stands under most of it."""
     level = box.y0 < above.y1 and box.y1 > above.y0
-    if level and -_GAP < box.x0 - above.x1 < _GAP:
+    if level and -COLUMN_GAP < box.x0 - above.x1 < COLUMN_GAP:
         return True
     shared = min(above.x1, box.x1) - max(above.x0, box.x0)
     indented = abs(above.x0 - box.x0)

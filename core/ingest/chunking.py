@@ -5,7 +5,7 @@ Cutting is done by langchain-text-splitters; this module knows where each charac
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
@@ -13,7 +13,7 @@ from core.ingest.layout import Line
 from core.ingest.pdf import RawPage, Word
 from core.ingest.sections import Paragraph, Section
 from core.ingest.text import Hyphens, joint, letters
-from core.types import Box, ChunkDraft, ChunkKind, Span
+from core.types import COLUMN_GAP, Box, ChunkDraft, ChunkKind, Span
 
 CHUNK_SIZE = 1_000
 CHUNK_OVERLAP = 100
@@ -170,14 +170,17 @@ def _belongs(last: tuple[int, int], new: tuple[int, int]) -> bool:
 
 
 def _spans(text: _Text, at: int, start: int, end: int, page: RawPage) -> Iterator[Span]:
-    """Yield a span for each line that the text [start, end) touches."""
+    """Yield a span for each line that the text [start, end) touches; two where a line has a gap.
+
+    What is printed beside a wide gap is another column or a margin note: a box over both would hide
+    that a quote was put together from two places.
+    """
     inside = []
     for piece in text.pieces[at:]:
         if piece.start >= end:
             break
         inside.append(piece)
-    for _, group in groupby(inside, key=lambda piece: piece.line):
-        pieces = list(group)
+    for pieces in _unbroken(inside, COLUMN_GAP * page.width):
         boxes = [_part(piece, start, end) for piece in pieces]
         yield Span(
             max(0, pieces[0].start - start),
@@ -190,6 +193,18 @@ def _spans(text: _Text, at: int, start: int, end: int, page: RawPage) -> Iterato
                 page,
             ),
         )
+
+
+def _unbroken(pieces: Sequence[_Piece], gap: float) -> Iterator[list[_Piece]]:
+    """Yield the pieces of each line, cut where `gap` points or more are empty between two."""
+    for _, group in groupby(pieces, key=lambda piece: piece.line):
+        line = list(group)
+        begun = 0
+        for at, (left, right) in enumerate(pairwise(line), 1):
+            if not left.word.turn and right.word.x0 - left.word.x1 >= gap:
+                yield line[begun:at]
+                begun = at
+        yield line[begun:]
 
 
 def _part(piece: _Piece, start: int, end: int) -> tuple[float, float, float, float]:

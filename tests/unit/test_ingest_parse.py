@@ -154,3 +154,20 @@ def test_what_is_left_of_a_file_that_was_cut_off_is_read():
     *_, document = read(cut, None)
     assert len(document.pages) == 2
     assert repair(whole[:100]) is None
+
+
+def test_what_stands_beside_a_gap_has_a_box_of_its_own():
+    """Two captions side by side: a box over both would hide that they are two."""
+    left = lines(72, 400, 10, ["Table 1: A caption that", "goes on here."])
+    right = lines(320, 400, 10, ["Figure 1: Another one", "ends over here."])
+    captions = [line for pair in zip(left, right, strict=True) for line in pair]
+    page = [(150, 740, 18, "A Study of Reading"), *lines(72, 670, 10, LOREM * 3), *captions]
+    paper = read_paper(made_pdf([page]))
+    spans = [
+        chunk.text[span.start : span.end]
+        for chunk in paper.chunks
+        for span in chunk.spans
+        if "aption" in chunk.text
+    ]
+    assert "Table 1: A caption that" in [text.strip() for text in spans]
+    assert "Figure 1: Another one" in [text.strip() for text in spans]
