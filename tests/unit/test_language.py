@@ -1,6 +1,8 @@
 """Every sentence of the app has its Chinese, and a finished one of core's finds the way back."""
 
+import ast
 import re
+from collections.abc import Iterator
 from string import Formatter
 
 import pytest
@@ -11,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core.wording import say
 from ui.catalogue import LANGUAGES, WORD_FIELDS, Catalogue
 from ui.language import current_language, translated
-from ui.messages import catalogues, collect, untranslated
+from ui.messages import ROOT, catalogues, collect, untranslated
 
 TEMPLATE = collect()
 ZH = Catalogue.load("zh")
@@ -92,6 +94,70 @@ def test_a_translation_has_the_placeholders_of_its_sentence(entries):
         forms = entry.string if entry.pluralizable else [entry.string]
         wrong += [entry.id for form in forms if entry.id and fields(form) not in allowed]
     assert wrong == []
+
+
+def literals(node: ast.expr) -> list[str]:
+    """Return what is written out in an argument: in a string, an f-string, a sum, a choice."""
+    if isinstance(node, ast.Constant):
+        return [node.value] if isinstance(node.value, str) else []
+    if isinstance(node, ast.JoinedStr):
+        return [text for part in node.values for text in literals(part)]
+    if isinstance(node, ast.BinOp):
+        return literals(node.left) + literals(node.right)
+    if isinstance(node, ast.IfExp):
+        return literals(node.body) + literals(node.orelse)
+    return []
+
+
+def calls(folder: str, names: frozenset[str]) -> Iterator[tuple[str, ast.Call]]:
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+                if name in names:
+                    yield f"{path.relative_to(ROOT)}:{node.lineno}", node
+
+
+FAILURES = frozenset(
+    {"LecternError", "BadInput", "UnreadableFile", "NotFound", "Unavailable", "DatabaseDown"}
+    | {"ModelFailed", "RerankFailed", "Cancelled", "TurnFailed", "Notice", "StepResult", "Part"}
+)
+FOR_DEVELOPERS = ("core/cli.py", "core/evals/", "core/bench/")
+SHOWN = frozenset(
+    {"title", "header", "subheader", "caption", "text", "markdown", "info", "warning", "error"}
+    | {"success", "toast", "button", "form_submit_button", "download_button", "link_button"}
+    | {"page_link", "text_input", "text_area", "chat_input", "selectbox", "multiselect", "pills"}
+    | {"file_uploader", "checkbox", "toggle", "radio", "segmented_control", "expander", "popover"}
+    | {"metric", "spinner", "status", "dialog", "Page", "TextColumn", "NumberColumn", "badge"}
+)
+NOT_WORDS = re.compile(r":material/\w+:|:[\w-]+\[|\bLectern\b")
+
+
+def test_core_says_nothing_that_is_not_marked():
+    bare = [
+        (place, text)
+        for place, call in calls("core", FAILURES)
+        if not place.startswith(FOR_DEVELOPERS)
+        for argument in [*call.args, *(keyword.value for keyword in call.keywords)]
+        for text in literals(argument)
+        if re.search(r"\w \w", text)
+    ]
+    assert bare == []
+
+
+@pytest.mark.parametrize("folder", ["ui", "pages"])
+def test_pages_show_no_words_that_are_not_marked(folder):
+    bare = [
+        (place, text)
+        for place, call in calls(folder, SHOWN)
+        for argument in [
+            *call.args[:1],
+            *(word.value for word in call.keywords if word.arg in ("label", "help", "placeholder")),
+        ]
+        for text in literals(argument)
+        if re.search(r"[a-z]{3}", NOT_WORDS.sub("", text))
+    ]
+    assert bare == []
 
 
 def test_a_sentence_asked_for_without_a_number_needs_none():
