@@ -12,13 +12,15 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 from core.ingest.layout import Line
 from core.ingest.pdf import RawPage, Word
 from core.ingest.sections import Paragraph, Section
-from core.ingest.text import Hyphens, joint, letters
+from core.ingest.text import Hyphens, is_cjk, joint, letters
 from core.types import COLUMN_GAP, Box, ChunkDraft, ChunkKind, Span
 
 CHUNK_SIZE = 1_000
 CHUNK_OVERLAP = 100
 SHORT_CHUNK = 200
 """A piece shorter than this joins its neighbour in the same section."""
+CHINESE_GAP = 0.6
+"""Of the type's height. Chinese is set without spaces; beside Latin words there is a quarter."""
 
 SEPARATORS = [
     "\n\n", "\n", "。", "！", "？", ". ", "! ", "? ", "；", "; ", "，", "、", ", ", " ", "",
@@ -180,7 +182,7 @@ def _spans(text: _Text, at: int, start: int, end: int, page: RawPage) -> Iterato
         if piece.start >= end:
             break
         inside.append(piece)
-    for pieces in _unbroken(inside, COLUMN_GAP * page.width):
+    for pieces in _unbroken(inside, page.width):
         boxes = [_part(piece, start, end) for piece in pieces]
         yield Span(
             max(0, pieces[0].start - start),
@@ -195,16 +197,26 @@ def _spans(text: _Text, at: int, start: int, end: int, page: RawPage) -> Iterato
         )
 
 
-def _unbroken(pieces: Sequence[_Piece], gap: float) -> Iterator[list[_Piece]]:
-    """Yield the pieces of each line, cut where `gap` points or more are empty between two."""
+def _unbroken(pieces: Sequence[_Piece], width: float) -> Iterator[list[_Piece]]:
+    """Yield the pieces of each line, cut where too much is empty between two."""
     for _, group in groupby(pieces, key=lambda piece: piece.line):
         line = list(group)
         begun = 0
         for at, (left, right) in enumerate(pairwise(line), 1):
-            if not left.word.turn and right.word.x0 - left.word.x1 >= gap:
+            if _apart(left.word, right.word, width):
                 yield line[begun:at]
                 begun = at
         yield line[begun:]
+
+
+def _apart(left: Word, right: Word, width: float) -> bool:
+    """Whether two words of a line stand as far apart as columns do, or a text and a margin note."""
+    if left.turn:
+        return False
+    gap = right.x0 - left.x1
+    chinese = is_cjk(left.text[-1]) or is_cjk(right.text[0])
+    em = max(left.y1 - left.y0, right.y1 - right.y0)
+    return gap >= COLUMN_GAP * width or (chinese and gap > CHINESE_GAP * em)
 
 
 def _part(piece: _Piece, start: int, end: int) -> tuple[float, float, float, float]:
