@@ -28,12 +28,21 @@ MAX_BYTES = 200 * 1024 * 1024
 PARSE_SECONDS = 60.0
 DRAW_SECONDS = 20.0
 MEMORY_BYTES = 3 * 1024**3
+DRAW_PATIENCE = 0.3
+"""A page that waits longer than this, in seconds, for a file being read is drawn by a stand-in."""
 
 _ROOT = Path(__file__).resolve().parents[2]
 
 
+class _Busy(Exception):
+    """The process has been at another request all the time one was willing to wait."""
+
+
 class Worker:
-    """One warm reading process, used by one request at a time. Thread-safe."""
+    """One warm reading process, used by one request at a time. Thread-safe.
+
+    Pages drawn while it reads a long file are drawn by a second process, started for the first.
+    """
 
     def __init__(
         self,
@@ -46,6 +55,8 @@ class Worker:
         self._draw_seconds = draw_seconds
         self._memory = memory
         self._lock = threading.Lock()
+        self._starting = threading.Lock()
+        self._stand_in: Worker | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._finalizer: weakref.finalize[Any, Any] | None = None
 
@@ -96,17 +107,37 @@ class Worker:
             UnreadableFile: DAMAGED, TOO_SLOW.
         """
         request = {"op": "draw", "page": page, "scale": scale}
-        return self._ask(request, data, self._draw_seconds, None)[1]
+        try:
+            return self._ask(request, data, self._draw_seconds, None, DRAW_PATIENCE)[1]
+        except _Busy:
+            return self._second()._ask(request, data, self._draw_seconds, None)[1]
+
+    def _second(self) -> "Worker":
+        with self._starting:
+            if self._stand_in is None:
+                self._stand_in = Worker(draw_seconds=self._draw_seconds, memory=self._memory)
+            return self._stand_in
 
     def close(self) -> None:
         """End the process. The worker may be used again afterwards."""
+        with self._starting:
+            if self._stand_in is not None:
+                self._stand_in.close()
+                self._stand_in = None
         with self._lock:
             self._stop()
 
     def _ask(
-        self, request: dict[str, Any], data: bytes, seconds: float, on_progress: Report | None
+        self,
+        request: dict[str, Any],
+        data: bytes,
+        seconds: float,
+        on_progress: Report | None,
+        patience: float = -1,
     ) -> tuple[dict[str, Any], bytes]:
-        with self._lock:
+        if not self._lock.acquire(timeout=patience):
+            raise _Busy
+        try:
             process = self._running()
             late, over = threading.Event(), threading.Event()
             watch = threading.Thread(
@@ -123,6 +154,8 @@ class Worker:
                 over.set()
                 if not finished or late.is_set():
                     self._stop()
+        finally:
+            self._lock.release()
         if "error" in header:
             raise UnreadableFile(**header["error"])
         return header, blob
