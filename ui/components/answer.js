@@ -9,6 +9,7 @@ const BOLD = /\*\*(?=\S)([^*]+?)(?<=\S)\*\*/g
 const BULLET = /^\s*[-•*–][ \t]+/
 const ORDINAL = /^\s*(\d{1,3})(?:[.)][ \t]+|、\s*)/
 const CJK = /[\u2e80-\u9fff\uff00-\uffef]/
+const STOP = /^[.,;:!?)\]。，、；：！？）」』]+/
 const ICONS = { supported: "✓", partly: "◐", contradicted: "✗", unsupported: "○" }
 
 /** The numbers of one bracketed group, ranges written out. */
@@ -126,10 +127,20 @@ class Answer {
   }
 
   cited(text, sentence) {
-    return cut(text, GROUP).flatMap(([piece, group]) => {
+    const nodes = []
+    for (const [piece, group] of cut(text, GROUP)) {
       const numbers = group ? numbersOf(group[1]).filter((n) => sentence.citations.includes(n)) : []
-      return numbers.length ? numbers.map((n) => this.citation(n)) : [piece]
-    })
+      if (numbers.length) nodes.push(...numbers.map((n) => this.citation(n)))
+      else nodes.push(...this.plain(piece, nodes))
+    }
+    return nodes
+  }
+
+  /** Keep the stop after a citation on the citation's line. */
+  plain(piece, nodes) {
+    const stop = nodes.length ? piece.match(STOP)?.[0] : null
+    if (!stop) return [piece]
+    return [el("span", { class: "together" }, nodes.pop(), stop), piece.slice(stop.length)]
   }
 
   citation(n) {
@@ -157,10 +168,10 @@ class Answer {
   }
 
   mark(kind, sign, word, reason) {
-    const shown = kind === "supported" ? "" : word
     const label = [word, reason].filter(Boolean).join(": ")
     const node = el("button", { type: "button", class: `verdict ${kind}`, "aria-label": label },
-      el("span", { class: "sign", "aria-hidden": "true" }, sign), shown)
+      el("span", { class: "sign", "aria-hidden": "true" }, sign))
+    if (kind !== "supported" && word) node.append(el("span", { class: "word" }, word))
     const show = () => this.showTip(node, reason || word)
     for (const event of ["pointerenter", "focus", "click"]) node.addEventListener(event, show)
     for (const event of ["pointerleave", "blur"]) node.addEventListener(event, () => this.hideTip())

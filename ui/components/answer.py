@@ -60,7 +60,8 @@ def answer_text(
         data={"sentences": [dict(item) for item in sentences], "current": current, "labels": texts},
         on_open_change=opened,
     )
-    return result.open if isinstance(result.open, int) else None
+    n = result.get("open")
+    return n if isinstance(n, int) else None
 
 
 def paragraph_starts(answer: str) -> list[bool]:

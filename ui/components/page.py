@@ -102,9 +102,9 @@ def page_view(
         },
         **{f"on_{kind}_change": partial(_tell, key, kind, on_event) for kind in _KINDS},
     )
-    if on_event is None and result.turn:
+    if on_event is None and result.get("turn"):
         st.session_state[handled] = result.turn["request"]
-    events = (_event(kind, result[kind]) for kind in _KINDS)
+    events = (_event(kind, result.get(kind)) for kind in _KINDS)
     return next((event for event in events if event), None)
 
 
