@@ -17,6 +17,8 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
+from core.wording import phrase
+
 LANGUAGES: Mapping[str, str] = {"en": "English", "zh": "中文"}
 """Codes of the languages of the pages, each with the name it calls itself."""
 LOCALES = Path(__file__).resolve().parent / "locales"
@@ -78,7 +80,7 @@ class Catalogue:
             return text
         done = [self.translated(part) for part in parts]
         known = all(new != old for new, old in zip(done, parts, strict=True))
-        return self.gettext(", ").join(done) if known else text
+        return self.gettext(phrase(", ")).join(done) if known else text
 
     def _filled(self, translation: str, values: dict[str, str]) -> str:
         for name in SENTENCE_FIELDS:

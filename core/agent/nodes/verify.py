@@ -31,4 +31,4 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     parts = [say(_COUNTED[label], count=count) for label, count in counts.most_common()]
     if removed:
         parts.append(say("{count:d} invented numbers removed", count=removed))
-    return StepResult({"sentences": sentences, "citations": citations}, say(", ").join(parts))
+    return StepResult({"sentences": sentences, "citations": citations}, ", ".join(parts))
