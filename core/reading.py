@@ -217,12 +217,10 @@ def _same_place(one: Box, other: Box) -> bool:
 def _lines(pieces: Sequence[Piece]) -> Iterator[Line]:
     for chunk, start in pieces:
         for span in chunk.spans:
-            if span.end <= start:
-                continue
-            (box,) = boxes([span], start, span.end)
-            shown = chunk.text[max(start, span.start) : span.end]
-            if shown.strip():
-                yield Line(shown, box)
+            shown = chunk.text[max(start, span.start) : span.end].strip()
+            if span.end > start and shown:
+                first = chunk.text.index(shown, max(start, span.start))
+                yield Line(shown, *boxes([span], first, first + len(shown)))
 
 
 def _occurrences(needle: str, whole: str) -> Iterator[tuple[int, int]]:

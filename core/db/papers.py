@@ -47,6 +47,7 @@ _NOT_HELD = """
 _PREFIX = re.compile(r"[0-9a-f-]{4,36}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _SHOWN = 80
+_END_OF_PAGES = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,8 +452,8 @@ class PaperStore:
                 "FROM library l JOIN files f ON f.paper_id = l.paper_id "
                 "JOIN pages p ON p.file = f.sha256 "
                 "WHERE l.user_id = %s AND l.paper_id = %s AND l.removed_at IS NULL "
-                "AND p.number::bigint = %s",
-                [user_id, paper_id, number],
+                "AND p.number = %s",
+                [user_id, paper_id, number if 0 < number < _END_OF_PAGES else 0],
             ).fetchone()
         if row is None:
             raise no_page(number)
@@ -465,13 +466,14 @@ class PaperStore:
 
         Nothing for a paper that is not in the library.
         """
+        wanted = [number for number in pages or () if 0 < number < _END_OF_PAGES]
         with self._reading() as cursor:
             cursor.execute(
                 f"SELECT {_OWN_CHUNK_COLUMNS} FROM library l "  # noqa: S608
                 "JOIN chunks c ON c.paper_id = l.paper_id "
                 "WHERE l.user_id = %s AND l.paper_id = %s AND l.removed_at IS NULL "
-                "AND (%s::bigint[] IS NULL OR c.page::bigint = ANY(%s)) ORDER BY c.ordinal",
-                [user_id, paper_id, None if pages is None else list(pages), list(pages or ())],
+                "AND (%s OR c.page = ANY(%s)) ORDER BY c.ordinal",
+                [user_id, paper_id, pages is None, wanted],
             )
             return [_chunk(row) for row in cursor]
 
