@@ -73,6 +73,15 @@ def test_a_click_opens_the_citation(pane, page):
     expect(pane.locator(".tag")).to_have_count(3)
 
 
+def test_events_can_be_taken_from_what_is_returned(address, page):
+    pane = drawn(address, page, "returned")
+    citation(page, 2).click()
+    expect(told(page)).to_have_text("opened 2")
+    pane.get_by_role("button", name="Citation 1", exact=True).click()
+    expect(told(page)).to_have_text("opened 2\ncite 1", use_inner_text=True)
+    expect(pane.locator(".mark.current")).to_have_count(2)
+
+
 def test_citations_work_from_the_keyboard(pane, page):
     citation(page, 1).focus()
     page.keyboard.press("Tab")
@@ -186,7 +195,9 @@ def test_text_of_a_paper_without_pictures(address, page):
     expect(told(page)).to_contain_text("quote 0 ")
 
 
-def test_pages_turned_quickly_end_at_the_right_one(pane, page):
+@pytest.mark.parametrize("show", ["", "returned"])
+def test_pages_turned_quickly_end_at_the_right_one(address, page, show):
+    pane = drawn(address, page, show)
     pane.get_by_role("region").focus()
     for _ in range(5):
         page.keyboard.press("ArrowRight")

@@ -67,7 +67,8 @@ class PageView {
   update(data) {
     const before = this.data
     this.data = data
-    this.request ??= data.handled
+    // a new session on the server counts from the start again
+    if (!before || data.handled < before.handled) this.request = data.handled
     if (data.handled >= this.request) this.wanted = data.page
     if (!same(before?.labels, data.labels)) this.label()
     this.root.style.setProperty("--height", `${data.height}px`)
@@ -148,7 +149,8 @@ class PageView {
     put(this.picture, "alt", words)
     put(this.scroller, "aria-label", words)
     put(this.scroller, "aria-busy", this.wanted === page ? null : "true")
-    this.number.value = this.wanted
+    if (this.numbered !== this.wanted) this.number.value = this.wanted // spares what is being typed
+    this.numbered = this.wanted
     this.number.style.width = `${String(pages).length + 2.5}ch`
     this.pages.textContent = `/ ${pages}`
     this.buttons.previous.disabled = this.wanted <= 1
@@ -163,6 +165,7 @@ class PageView {
       this.request += 1
       this.trigger("turn", { page, request: this.request })
     }
+    this.numbered = null
     this.showPlace()
   }
 

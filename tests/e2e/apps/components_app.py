@@ -1,6 +1,7 @@
 """Both components on a page of their own, fed from a real paper, telling what they were told.
 
 The address says what to draw: `show=hostile` hostile strings, `show=text` a paper without pictures.
+With `show=returned` what happened is taken from what the components return, not from callbacks.
 """
 
 import streamlit as st
@@ -52,24 +53,25 @@ def tell(what: str) -> None:
 
 st.set_page_config(layout="wide")
 show = st.query_params.get("show", "")
+returned = show == "returned"
 number = st.session_state.get("page", 1)
 drawn = (number - 1) % len(paper()[1].pages) + 1
 current = st.session_state.get("current")
 left, right = st.columns([1, 1])
 with left:
-    answer_text(
+    chosen = answer_text(
         sentences(show == "hostile"),
         key="answer",
         current=current,
         labels=ANSWER_LABELS,
-        on_open=opened,
+        on_open=None if returned else opened,
     )
     st.button("Rerun")
 with right:
     page = paper()[1].pages[drawn - 1]
-    page_view(
+    event = page_view(
         key="pane",
-        picture=None if show else picture(drawn),
+        picture=None if show in ("text", "hostile") else picture(drawn),
         size=(page.width, page.height),
         text="\n\n".join(HOSTILE) if show == "hostile" else page.text,
         lines=lines_of(drawn),
@@ -80,6 +82,12 @@ with right:
         labels=PAGE_LABELS,
         height=720,
         opened=st.session_state.get("opened", 0),
-        on_event=happened,
+        on_event=None if returned else happened,
     )
+if returned and (chosen or event):
+    if chosen:
+        opened(chosen)
+    if event:
+        happened(event)
+    st.rerun()
 st.code("\n".join(st.session_state.get("told", ["nothing yet"])), language=None)
