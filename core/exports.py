@@ -61,7 +61,8 @@ def to_markdown(
 
     A sentence that is not (wholly) supported says so in words.
     """
-    blocks, notes = [f"# {_plain(title)}"], []
+    blocks = [f"# {_plain(title)}"]
+    notes: list[str] = []
     for turn in turns:
         citations = _citations(turn)
         numbers = {c.n: len(notes) + place for place, c in enumerate(citations, 1)}
@@ -154,9 +155,11 @@ def _answer(turn: TurnRow, numbers: Mapping[int, int], translate: Translate) -> 
 def _pieces(turn: TurnRow) -> list[tuple[bool, str, Mapping[str, Any]]]:
     """Return the sentences of an answer: whether a new line begins, the text, the verdict."""
     if not turn.sentences:
+        nothing: Mapping[str, Any] = {}
         spans = split_sentences(turn.answer)
-        return [(_breaks(turn.answer, at), turn.answer[at:end], {}) for at, end in spans]
-    pieces, last = [], 0
+        return [(_breaks(turn.answer, at), turn.answer[at:end], nothing) for at, end in spans]
+    last = 0
+    pieces: list[tuple[bool, str, Mapping[str, Any]]] = []
     for sentence in turn.sentences:
         text = sentence["text"]
         at = turn.answer.find(text, last)
@@ -177,7 +180,8 @@ def _sentence(
     item = _ITEM.match(text)
     if item:
         text = text[item.end() :]
-    parts, last = [], 0
+    parts: list[str] = []
+    last = 0
     for marker in markers(text):
         if all(n in numbers for n in marker.numbers):
             parts.append(_plain(text[last : marker.start], inside=bool(parts)).rstrip())

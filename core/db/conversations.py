@@ -385,7 +385,7 @@ def _no_such() -> NotFound:
     )
 
 
-def _rows(user_id: UUID) -> Select[tuple[UUID, str, datetime, int]]:
+def _rows(user_id: UUID) -> Select[UUID, str, datetime, int]:
     """Return the query for `ConversationRow`s of a user."""
     turns = (
         select(func.count())
@@ -398,7 +398,7 @@ def _rows(user_id: UUID) -> Select[tuple[UUID, str, datetime, int]]:
     ).where(ConversationTable.user_id == user_id, ConversationTable.removed_at.is_(None))
 
 
-def _conversation_row(row: Row[tuple[UUID, str, datetime, int]]) -> ConversationRow:
+def _conversation_row(row: Row[UUID, str, datetime, int]) -> ConversationRow:
     return ConversationRow(*row)
 
 

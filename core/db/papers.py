@@ -4,69 +4,52 @@ Reading and writing go through psycopg itself, in binary: a paper's vectors come
 millisecond, as text they would take ten times as long.
 """
 
-import re
-import unicodedata
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
-from psycopg.types.json import Jsonb
 from sqlalchemy import Connection, Engine
 
 from core.db.engine import database_down, means_down
+from core.db.paper_rows import (
+    CHUNK_COLUMNS,
+    PAPER_ROWS,
+    Cursor,
+    FileFacts,
+    StoredFile,
+    Vectors,
+    ambiguous,
+    check_lengths,
+    chunk_of,
+    insert_chunks,
+    insert_file,
+    insert_paper,
+    insert_vectors,
+    no_page,
+    no_such,
+    paper_of_file,
+    paper_row,
+    put_into_library,
+    readings,
+    to_arrays,
+)
 from core.db.text import storable
-from core.errors import BadInput, NotFound
-from core.types import Box, Chunk, ChunkDraft, Page, PaperMeta, PaperRow, ParsedPaper, Span
-from core.wording import say
+from core.types import Chunk, Page, PaperRow, ParsedPaper
 
-Cursor = psycopg.Cursor[Any]
-Vectors = NDArray[np.float32]
+__all__ = ["FileFacts", "PaperStore", "StoredFile", "no_page"]
 
-_CHUNK_COLUMNS = "id, paper_id, file, page, section, kind, text, spans"
-_OWN_CHUNK_COLUMNS = "c." + _CHUNK_COLUMNS.replace(", ", ", c.")
-_PAPER_ROWS = """
-    SELECT p.id, p.title, p.authors, p.year, p.abstract, p.language, p.doi, p.arxiv_id,
-           p.read_by, l.added_at, l.filename, f.sha256, f.characters,
-           (SELECT count(*) FROM pages WHERE pages.file = f.sha256),
-           (SELECT count(*) FROM chunks WHERE chunks.paper_id = p.id)
-    FROM library l JOIN papers p ON p.id = l.paper_id JOIN files f ON f.paper_id = p.id
-    WHERE l.user_id = %s AND l.removed_at IS NULL
-"""
+_OWN_CHUNK_COLUMNS = "c." + CHUNK_COLUMNS.replace(", ", ", c.")
 _NOT_HELD = """
     created_at < %(before)s AND NOT EXISTS (
         SELECT FROM library l WHERE l.paper_id = papers.id
         AND (l.removed_at IS NULL OR l.removed_at >= %(before)s))
 """
-_PREFIX = re.compile(r"[0-9a-f-]{4,36}")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_SHOWN = 80
 _END_OF_PAGES = 2**31
-
-
-@dataclass(frozen=True, slots=True)
-class StoredFile:
-    """A paper's file. `sha256` is of the bytes as they came, `data` what pages are drawn from."""
-
-    sha256: str
-    data: bytes
-    size: int
-    media_type: str = "application/pdf"
-
-
-@dataclass(frozen=True, slots=True)
-class FileFacts:
-    """What is known of a paper's file without reading its bytes; `pages` counts them."""
-
-    sha256: str
-    media_type: str
-    pages: int
 
 
 class PaperStore:
@@ -113,24 +96,24 @@ class PaperStore:
             ValueError: when terms or vectors are not one a chunk.
         """
         which = range(len(parsed.chunks)) if vectors_of is None else vectors_of
-        _check_lengths(parsed, terms, vectors, len(which))
+        check_lengths(parsed, terms, vectors, len(which))
         with self._transaction() as cursor:
             cursor.execute(
                 "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"file {file.sha256}"]
             )
-            paper_id = _paper_of_file(cursor, file.sha256)
+            paper_id = paper_of_file(cursor, file.sha256)
             if paper_id is None:
-                paper_id = _insert_paper(cursor, parsed.meta, read_by)
-                _insert_file(cursor, paper_id, file, parsed.pages)
-                ids = _insert_chunks(cursor, paper_id, file.sha256, parsed.chunks, terms)
-                _insert_vectors(cursor, [ids[at] for at in which], vectors)
-            _put_into_library(cursor, user_id, paper_id, filename)
+                paper_id = insert_paper(cursor, parsed.meta, read_by)
+                insert_file(cursor, paper_id, file, parsed.pages)
+                ids = insert_chunks(cursor, paper_id, file.sha256, parsed.chunks, terms)
+                insert_vectors(cursor, [ids[at] for at in which], vectors)
+            put_into_library(cursor, user_id, paper_id, filename)
         return paper_id
 
     def find_file(self, sha256: str) -> UUID | None:
         """Return the paper that has a file with this SHA-256, in whoever's library."""
         with self._reading() as cursor:
-            return _paper_of_file(cursor, sha256)
+            return paper_of_file(cursor, sha256)
 
     def add_to_library(self, user_id: UUID, paper_id: UUID, filename: str) -> None:
         """Put a stored paper into a library; undoes a removal. The caller has seen its bytes.
@@ -139,7 +122,7 @@ class PaperStore:
             NotFound: when the paper is not stored (any more).
         """
         with self._transaction() as cursor:
-            _put_into_library(cursor, user_id, paper_id, filename)
+            put_into_library(cursor, user_id, paper_id, filename)
 
     def remove(self, user_id: UUID, paper_id: UUID) -> None:
         """Take a paper out of a library; `restore` undoes it.
@@ -165,7 +148,7 @@ class PaperStore:
                 [user_id, paper_id],
             )
             if cursor.rowcount == 0:
-                raise _no_such(str(paper_id))
+                raise no_such(str(paper_id))
 
     def purge(self, before: datetime) -> int:
         """Delete for good what no library has held since `before`; return how many papers."""
@@ -206,8 +189,8 @@ class PaperStore:
     def papers(self, user_id: UUID) -> list[PaperRow]:
         """Return a library's papers, the newest first. `pending_models` is the caller's to fill."""
         with self._reading() as cursor:
-            cursor.execute(f"{_PAPER_ROWS} ORDER BY l.added_at DESC, p.id", [user_id])
-            return [_paper_row(row) for row in cursor]
+            cursor.execute(f"{PAPER_ROWS} ORDER BY l.added_at DESC, p.id", [user_id])
+            return [paper_row(row) for row in cursor]
 
     def paper(self, user_id: UUID, paper_id: UUID) -> PaperRow:
         """Return one paper of a library.
@@ -216,10 +199,10 @@ class PaperStore:
             NotFound: when it is not in it.
         """
         with self._reading() as cursor:
-            row = cursor.execute(f"{_PAPER_ROWS} AND p.id = %s", [user_id, paper_id]).fetchone()
+            row = cursor.execute(f"{PAPER_ROWS} AND p.id = %s", [user_id, paper_id]).fetchone()
         if row is None:
-            raise _no_such(str(paper_id))
-        return _paper_row(row)
+            raise no_such(str(paper_id))
+        return paper_row(row)
 
     def resolve(self, user_id: UUID, text: str) -> UUID:
         """Return the paper of the library that a person means by `text`.
@@ -233,7 +216,7 @@ class PaperStore:
         """
         wanted = storable(text).strip()
         with self._reading() as cursor:
-            for condition, value in _readings(wanted):
+            for condition, value in readings(wanted):
                 cursor.execute(
                     "SELECT paper_id FROM library WHERE user_id = %s AND removed_at IS NULL "  # noqa: S608
                     f"AND {condition} ORDER BY added_at, paper_id",
@@ -241,10 +224,10 @@ class PaperStore:
                 )
                 found = [row[0] for row in cursor]
                 if len(found) > 1:
-                    raise _ambiguous(wanted, found)
+                    raise ambiguous(wanted, found)
                 if found:
                     return UUID(str(found[0]))
-        raise _no_such(wanted)
+        raise no_such(wanted)
 
     def library(self, user_id: UUID, paper_ids: Sequence[UUID] | None = None) -> tuple[UUID, ...]:
         """Return the papers of a library, the oldest first; with `paper_ids`: those, in their order.
@@ -262,7 +245,7 @@ class PaperStore:
         if paper_ids is None:
             return found
         for missing in set(paper_ids).difference(found):
-            raise _no_such(str(missing))
+            raise no_such(str(missing))
         return tuple(dict.fromkeys(paper_ids))
 
     def characters(self, user_id: UUID, paper_ids: Sequence[UUID] | None) -> dict[str, int]:
@@ -290,7 +273,7 @@ class PaperStore:
 
     def chunks(self, paper_ids: Sequence[UUID], *, references: bool = False) -> list[Chunk]:
         """Return the papers' chunks by paper id and reading order."""
-        return [_chunk(row) for row in self._chunk_rows(_CHUNK_COLUMNS, paper_ids, references)]
+        return [chunk_of(row) for row in self._chunk_rows(CHUNK_COLUMNS, paper_ids, references)]
 
     def terms(
         self, paper_ids: Sequence[UUID], *, references: bool = False
@@ -311,13 +294,13 @@ class PaperStore:
 
     def chunks_by_id(self, ids: Sequence[int], *, spans: bool = True) -> dict[int, Chunk]:
         """Return those of the chunks that (still) exist; reading no spans is ten times as fast."""
-        columns = _CHUNK_COLUMNS if spans else _CHUNK_COLUMNS.replace("spans", "'[]'::jsonb")
+        columns = CHUNK_COLUMNS if spans else CHUNK_COLUMNS.replace("spans", "'[]'::jsonb")
         with self._reading() as cursor:
             cursor.execute(
                 f"SELECT {columns} FROM chunks WHERE id = ANY(%s)",  # noqa: S608
                 [[int(number) for number in ids]],
             )
-            return {row[0]: _chunk(row) for row in cursor}
+            return {row[0]: chunk_of(row) for row in cursor}
 
     def titles(self, paper_ids: Sequence[UUID]) -> dict[UUID, str]:
         """Return the papers' titles."""
@@ -344,7 +327,7 @@ class PaperStore:
                 [model, order],
             )
             found = dict(cursor.fetchall())
-        return _to_arrays([(number, found[number]) for number in order if number in found])
+        return to_arrays([(number, found[number]) for number in order if number in found])
 
     def missing_vectors(self, model: str, limit: int) -> list[tuple[int, str]]:
         """Return up to `limit` chunks, as (id, text), that lack this model's vector."""
@@ -386,7 +369,7 @@ class PaperStore:
             )
             rows = cursor.fetchall()
         if not rows:
-            raise _no_such(str(paper_id))
+            raise no_such(str(paper_id))
         return [Page(*row) for row in rows if row[0] is not None]
 
     def file(self, user_id: UUID, paper_id: UUID) -> StoredFile:
@@ -403,7 +386,7 @@ class PaperStore:
                 [user_id, paper_id],
             ).fetchone()
         if row is None:
-            raise _no_such(str(paper_id))
+            raise no_such(str(paper_id))
         return StoredFile(*row)
 
     def file_facts(self, user_id: UUID, paper_id: UUID) -> FileFacts:
@@ -421,7 +404,7 @@ class PaperStore:
                 [user_id, paper_id],
             ).fetchone()
         if row is None:
-            raise _no_such(str(paper_id))
+            raise no_such(str(paper_id))
         return FileFacts(*row)
 
     def holding(self, user_id: UUID, sha256: str) -> UUID:
@@ -437,7 +420,7 @@ class PaperStore:
                 [user_id, storable(sha256)],
             ).fetchone()
         if row is None:
-            raise _no_such(sha256)
+            raise no_such(sha256)
         return UUID(str(row[0]))
 
     def page(self, user_id: UUID, paper_id: UUID, number: int) -> Page:
@@ -475,7 +458,7 @@ class PaperStore:
                 "AND (%s OR c.page = ANY(%s)) ORDER BY c.ordinal",
                 [user_id, paper_id, pages is None, wanted],
             )
-            return [_chunk(row) for row in cursor]
+            return [chunk_of(row) for row in cursor]
 
     def sections(self, user_id: UUID, paper_id: UUID) -> list[tuple[str, int]]:
         """Return the section and page of each chunk that is in a section, in reading order.
@@ -521,221 +504,3 @@ def _cursor(connection: Connection) -> Iterator[Cursor]:
             raise
         connection.invalidate(error)
         raise database_down(error) from error
-
-
-def _check_lengths(
-    parsed: ParsedPaper, terms: Sequence[str], vectors: Mapping[str, Vectors], embedded: int
-) -> None:
-    found = {"terms": (len(terms), len(parsed.chunks))}
-    found |= {model: (len(rows), embedded) for model, rows in vectors.items()}
-    for name, (number, expected) in found.items():
-        if number != expected:
-            raise ValueError(f"{number} rows of {name} for {expected} chunks")
-
-
-def _paper_of_file(cursor: Cursor, sha256: str) -> UUID | None:
-    # The lock waits for a purge that is deleting the paper, and keeps a later one from it.
-    row = cursor.execute(
-        "SELECT p.id FROM files f JOIN papers p ON p.id = f.paper_id WHERE f.sha256 = %s "
-        "FOR KEY SHARE OF p",
-        [sha256],
-    ).fetchone()
-    return None if row is None else UUID(str(row[0]))
-
-
-def _insert_paper(cursor: Cursor, meta: PaperMeta, read_by: str) -> UUID:
-    paper_id = uuid4()
-    cursor.execute(
-        "INSERT INTO papers (id, title, authors, year, abstract, language, doi, arxiv_id, read_by) "
-        "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
-        [
-            paper_id,
-            storable(meta.title),
-            Jsonb([storable(author) for author in meta.authors]),
-            meta.year,
-            storable(meta.abstract),
-            meta.language,
-            storable(meta.doi),
-            storable(meta.arxiv_id),
-            read_by,
-        ],
-    )
-    return paper_id
-
-
-def _insert_file(cursor: Cursor, paper_id: UUID, file: StoredFile, pages: Sequence[Page]) -> None:
-    characters = sum(len(page.text) for page in pages)
-    cursor.execute(
-        "INSERT INTO files (sha256, paper_id, media_type, size, characters, data) "
-        "VALUES (%s, %s, %s, %s, %s, %s)",
-        [file.sha256, paper_id, file.media_type, file.size, characters, file.data],
-    )
-    rows = [
-        (file.sha256, p.number, storable(p.label), p.width, p.height, storable(p.text))
-        for p in pages
-    ]
-    columns = {
-        "file": "text",
-        "number": "int4",
-        "label": "text",
-        "width": "float8",
-        "height": "float8",
-        "text": "text",
-    }
-    _copy(cursor, "pages", columns, rows)
-
-
-def _insert_chunks(
-    cursor: Cursor,
-    paper_id: UUID,
-    sha256: str,
-    chunks: Sequence[ChunkDraft],
-    terms: Sequence[str],
-) -> list[int]:
-    cursor.execute(
-        "SELECT nextval(pg_get_serial_sequence('chunks', 'id')) FROM generate_series(1, %s)",
-        [len(chunks)],
-    )
-    ids = [row[0] for row in cursor]
-    rows = [
-        (
-            number,
-            paper_id,
-            sha256,
-            ordinal,
-            chunk.page,
-            storable(chunk.section),
-            chunk.kind,
-            storable(chunk.text),
-            storable(terms[ordinal]),
-            Jsonb([[span.start, span.end, *span.box] for span in chunk.spans]),
-        )
-        for ordinal, (number, chunk) in enumerate(zip(ids, chunks, strict=True))
-    ]
-    columns = {
-        "id": "int8",
-        "paper_id": "uuid",
-        "file": "text",
-        "ordinal": "int4",
-        "page": "int4",
-        "section": "text",
-        "kind": "text",
-        "text": "text",
-        "terms": "text",
-        "spans": "jsonb",
-    }
-    _copy(cursor, "chunks", columns, rows)
-    return ids
-
-
-def _insert_vectors(cursor: Cursor, ids: Sequence[int], vectors: Mapping[str, Vectors]) -> None:
-    columns = {"chunk_id": "int8", "model": "text", "dimension": "int4", "vector": "vector"}
-    rows = [
-        (number, model, len(vector), vector)
-        for model, of_model in vectors.items()
-        for number, vector in zip(ids, of_model, strict=True)
-    ]
-    _copy(cursor, "embeddings", columns, rows)
-
-
-def _copy(
-    cursor: Cursor, table: str, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]
-) -> None:
-    """Write rows with COPY in binary; `columns` gives each column's type."""
-    names = ", ".join(columns)
-    with cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)") as copy:
-        copy.set_types(list(columns.values()))
-        for row in rows:
-            copy.write_row(row)
-
-
-def _put_into_library(cursor: Cursor, user_id: UUID, paper_id: UUID, filename: str) -> None:
-    cursor.execute(
-        """
-        INSERT INTO library (user_id, paper_id, filename)
-        SELECT %s, id, %s FROM papers WHERE id = %s FOR KEY SHARE
-        ON CONFLICT (user_id, paper_id) DO UPDATE SET removed_at = NULL,
-            filename = excluded.filename,
-            added_at = CASE WHEN library.removed_at IS NULL
-                       THEN library.added_at ELSE excluded.added_at END
-        """,
-        [user_id, _file_name(filename), paper_id],
-    )
-    if cursor.rowcount == 0:
-        raise _no_such(str(paper_id))
-
-
-def _file_name(text: str) -> str:
-    """Return the name without folders, composed (macOS decomposes umlauts and accents)."""
-    return unicodedata.normalize("NFC", storable(re.split(r"[/\\]", text)[-1]))
-
-
-def _readings(wanted: str) -> Iterator[tuple[str, Any]]:
-    """Yield what `wanted` may be, the surest first: a condition on library and its value."""
-    lower = wanted.lower()
-    with suppress(ValueError):
-        yield "paper_id = %s", UUID(lower)
-    if _SHA256.fullmatch(lower):
-        yield "paper_id IN (SELECT paper_id FROM files WHERE sha256 = %s)", lower
-    if name := _file_name(wanted):
-        yield "filename = %s", name
-    if _PREFIX.fullmatch(lower):
-        yield "starts_with(paper_id::text, %s)", lower
-
-
-def _no_such(wanted: str) -> NotFound:
-    return NotFound(
-        say("There is no paper {wanted!r} in your library.", wanted=wanted[:_SHOWN]),
-        hint=say("The list of papers shows their ids and file names."),
-    )
-
-
-def no_page(number: int) -> NotFound:
-    """Return the failure of asking for a page that is not there."""
-    return NotFound(say("The paper has no page {number}.", number=number))
-
-
-def _ambiguous(wanted: str, found: Sequence[UUID]) -> BadInput:
-    return BadInput(
-        say("{wanted!r} fits {count:d} papers.", wanted=wanted[:_SHOWN], count=len(found)),
-        hint=say(
-            "Give one of their ids: {ids}.",
-            ids=", ".join(str(paper_id) for paper_id in found[:5]),
-        ),
-    )
-
-
-def _paper_row(row: tuple[Any, ...]) -> PaperRow:
-    paper_id, title, authors, year, abstract, language, doi, arxiv_id, *rest = row
-    read_by, added_at, filename, sha256, characters, pages, chunks = rest
-    return PaperRow(
-        paper_id=paper_id,
-        meta=PaperMeta(title, tuple(authors), year, abstract, language, doi, arxiv_id),
-        pages=pages,
-        chunks=chunks,
-        read_by=read_by,
-        added_at=added_at.astimezone(UTC).isoformat(),
-        filename=filename,
-        file=sha256,
-        characters=characters,
-    )
-
-
-def _chunk(row: tuple[Any, ...]) -> Chunk:
-    number, paper_id, file, page, section, kind, text, spans = row
-    places = tuple(Span(int(start), int(end), Box(*box)) for start, end, *box in spans)
-    return Chunk(number, paper_id, file, page, section, kind, text, places)
-
-
-def _to_arrays(rows: Sequence[tuple[int, bytes]]) -> tuple[NDArray[np.int64], Vectors]:
-    """Decode pgvector's binary form: int16 dimension, int16 unused, big-endian float32s."""
-    by_length: dict[int, list[tuple[int, bytes]]] = defaultdict(list)
-    for row in rows:
-        by_length[len(row[1])].append(row)
-    if not by_length:
-        return np.empty(0, np.int64), np.empty((0, 0), np.float32)
-    newest = max(by_length.values(), key=lambda group: max(number for number, _ in group))
-    ids = np.array([number for number, _ in newest], np.int64)
-    packed = np.frombuffer(b"".join(data for _, data in newest), np.uint8)
-    numbers = np.ascontiguousarray(packed.reshape(len(newest), -1)[:, 4:])
-    return ids, numbers.view(">f4").astype(np.float32)

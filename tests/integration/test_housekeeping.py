@@ -188,14 +188,19 @@ def test_nothing_goes_while_it_can_be_undone(papers, database, housekeeping) -> 
         papers.restore(me, paper)
 
 
-def test_a_conversation_goes_a_week_after_its_removal(conversations, housekeeping) -> None:
+def test_a_conversation_goes_a_week_after_its_removal(
+    conversations, housekeeping, database
+) -> None:
     me = uuid4()
     turn = conversations.begin_turn(me, None, "Hm?", runner=1)
+    checkpointed = _checkpoints(database, [turn.conversation_id])
     conversations.remove(me, turn.conversation_id)
     assert housekeeping.tidy(NOW + UNDO - A_MINUTE)["conversations"] == 0
     conversations.restore(me, turn.conversation_id)
     conversations.remove(me, turn.conversation_id)
-    assert housekeeping.tidy(NOW + UNDO + 2 * A_MINUTE)["conversations"] == 1
+    assert checkpointed() == {str(turn.conversation_id)}
+    assert housekeeping.tidy(NOW + UNDO + 10 * A_MINUTE)["conversations"] == 1
+    assert checkpointed() == set()
 
 
 def test_the_thread_gets_over_a_database_that_is_away(
