@@ -200,8 +200,8 @@ def _shared(before: Chunk, chunk: Chunk) -> int:
     while at >= 0:
         length = len(tail) - at
         if chunk.text.startswith(tail[at:]):
-            one = boxes(before.spans, size - length, size)
-            other = boxes(chunk.spans, 0, length)
+            one = boxes(before.spans, size - length, size, before.text)
+            other = boxes(chunk.spans, 0, length, chunk.text)
             if len(one) == len(other) and all(map(_same_place, one, other)):
                 return length
         at = tail.find(chunk.text[:1], at + 1)
@@ -220,7 +220,7 @@ def _lines(pieces: Sequence[Piece]) -> Iterator[Line]:
             shown = chunk.text[max(start, span.start) : span.end].strip()
             if span.end > start and shown:
                 first = chunk.text.index(shown, max(start, span.start))
-                yield Line(shown, *boxes([span], first, first + len(shown)))
+                yield Line(shown, *boxes([span], first, first + len(shown), chunk.text))
 
 
 def _occurrences(needle: str, whole: str) -> Iterator[tuple[int, int]]:
@@ -247,6 +247,6 @@ def _where(pieces: Sequence[Piece], start: int, end: int) -> tuple[Box, ...]:
         length = len(chunk.text) - first
         left, right = max(start - at, 0), min(end - at, length)
         if left < right:
-            found += boxes(chunk.spans, first + left, first + right)
+            found += boxes(chunk.spans, first + left, first + right, chunk.text)
         at += length + 1
     return tuple(found)

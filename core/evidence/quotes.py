@@ -12,6 +12,7 @@ from core.types import COLUMN_GAP, Box, Chunk, Citation, Hit, Span
 _DASHES = str.maketrans(
     dict.fromkeys("‐‑‒–—−﹣－", "-") | dict.fromkeys("‘’`´", "'") | dict.fromkeys("“”„«»", '"')
 )
+_NARROW, _BROAD = frozenset("iljtfrI.,;:'!|()[]/- "), frozenset("mwMW—…@%")
 _ENOUGH_SHARED = 0.5
 _INDENT = 0.12
 """Of the page's width: a line that begins farther out has a label or another column in it."""
@@ -31,7 +32,7 @@ def locate(quote: str, chunk: Chunk) -> Place:
     When no window shares half of the quote's words, the whole chunk is the place.
     """
     start, end = find(quote, chunk.text) or best_window(quote, chunk.text)
-    return Place(start, end, boxes(chunk.spans, start, end))
+    return Place(start, end, boxes(chunk.spans, start, end, chunk.text))
 
 
 def find(quote: str, text: str) -> tuple[int, int] | None:
@@ -77,10 +78,10 @@ def best_window(quote: str, text: str) -> tuple[int, int]:
     return best
 
 
-def boxes(spans: Sequence[Span], start: int, end: int) -> tuple[Box, ...]:
-    """Return one box a line of print for characters [start, end), cut to the part they fill."""
+def boxes(spans: Sequence[Span], start: int, end: int, text: str) -> tuple[Box, ...]:
+    """Return one box a line of print for characters [start, end) of `text`, cut to their part."""
     return tuple(
-        _part(span, max(start, span.start), min(end, span.end))
+        _part(span, max(start, span.start), min(end, span.end), text)
         for span in spans
         if span.start < end and start < span.end
     )
@@ -131,14 +132,29 @@ def citation(n: int, hit: Hit, quote: str) -> Citation:
     )
 
 
-def _part(span: Span, start: int, end: int) -> Box:
-    """Cut a line's box to characters [start, end), taking all characters as equally wide."""
+def _part(span: Span, start: int, end: int, text: str) -> Box:
+    """Cut a line's box to characters [start, end), by how wide each is in most typefaces."""
     x0, y0, x1, y1 = span.box
-    length = span.end - span.start
-    if length <= 0 or (y1 - y0) > (x1 - x0):  # an upright line of print: no left part to cut
+    before, inside, after = (
+        sum(map(_width, text[first:last]))
+        for first, last in ((span.start, start), (start, end), (end, span.end))
+    )
+    whole = before + inside + after
+    if not whole or (y1 - y0) > (x1 - x0):  # an upright line of print: no left part to cut
         return span.box
-    width = (x1 - x0) / length
-    return Box(x0 + (start - span.start) * width, y0, x1 - (span.end - end) * width, y1)
+    unit = (x1 - x0) / whole
+    return Box(x0 + before * unit, y0, x1 - after * unit, y1)
+
+
+def _width(character: str) -> float:
+    """Return a character's width in lower-case letters."""
+    if unicodedata.east_asian_width(character) in "WF":
+        return 2.0
+    if character in _NARROW:
+        return 0.6
+    if character in _BROAD:
+        return 1.6
+    return 1.35 if character.isupper() else 1.0
 
 
 def _f1(wanted: set[str], found: set[str]) -> float:

@@ -25,9 +25,15 @@ def test_exact_quote_gets_the_part_of_its_line():
     start, end, boxes = locate("A second", chunk)
     assert chunk.text[start:end] == "A second"
     (box,) = boxes
-    assert box.x0 == pytest.approx(0.1 + 0.8 * 21 / 29)
+    assert box.x0 == pytest.approx(0.1 + 0.8 * 21 / 29, abs=0.02)
     assert box.x1 == pytest.approx(0.9)
     assert (box.y0, box.y1) == (0.1, 0.18)
+
+
+def test_a_chinese_character_is_as_wide_as_two_letters():
+    chunk = make_chunk(["abcd我们"])
+    assert locate("我们", chunk).boxes[0].x0 == pytest.approx(0.5)
+    assert locate("abcd", chunk).boxes[0].x1 == pytest.approx(0.5)
 
 
 def test_a_quote_over_two_lines_gets_two_boxes():
