@@ -22,6 +22,12 @@ function numbersOf(group) {
   return listed.match(/\d{1,3}/g).map(Number)
 }
 
+/** The existing citations a group names: none for an interval such as [0, 1]. */
+function citedIn(group, existing) {
+  const numbers = group ? numbersOf(group[1]) : []
+  return numbers.includes(0) ? [] : numbers.filter((n) => existing.includes(n))
+}
+
 /** Cut `text` at the matches of a pattern: [piece, match or null], in order. */
 function cut(text, pattern) {
   const pieces = []
@@ -129,7 +135,7 @@ class Answer {
   cited(text, sentence) {
     const nodes = []
     for (const [piece, group] of cut(text, GROUP)) {
-      const numbers = group ? numbersOf(group[1]).filter((n) => sentence.citations.includes(n)) : []
+      const numbers = citedIn(group, sentence.citations)
       if (numbers.length) nodes.push(...numbers.map((n) => this.citation(n)))
       else nodes.push(...this.plain(piece, nodes))
     }

@@ -1,8 +1,10 @@
 """Both components on a page of their own, fed from a real paper, telling what they were told.
 
 The address says what to draw: `show=hostile` hostile strings, `show=text` a paper without pictures.
-With `show=returned` what happened is taken from what the components return, not from callbacks.
+`show=slow` takes its time. With `show=returned` what happened is taken from what the components return, not from callbacks.
 """
+
+import time
 
 import streamlit as st
 
@@ -67,6 +69,9 @@ with left:
         on_open=None if returned else opened,
     )
     st.button("Rerun")
+    more = st.button("One more mark")
+if show == "slow":
+    time.sleep(0.4)
 with right:
     page = paper()[1].pages[drawn - 1]
     event = page_view(
@@ -75,7 +80,7 @@ with right:
         size=(page.width, page.height),
         text="\n\n".join(HOSTILE) if show == "hostile" else page.text,
         lines=lines_of(drawn),
-        marks=[] if show == "hostile" else marks(drawn, current),
+        marks=[] if show == "hostile" else marks(drawn, current, more),
         found=[lines_of(drawn)[5][1]],
         page=number,
         pages=PAGES,

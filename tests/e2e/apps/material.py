@@ -61,9 +61,11 @@ def sentences(hostile: bool) -> list[dict]:
     ]
 
 
-def marks(number: int, current: int | None) -> list[Mark]:
+def marks(number: int, current: int | None, more: bool = False) -> list[Mark]:
     lines = lines_of(number)
     places = {1: lines[2:4], 2: lines[12:15], 3: lines[-3:]}
+    if more:
+        places[4] = lines[20:21]
     return [
         Mark(n, [box for _, box in place], n == current, " ".join(text for text, _ in place))
         for n, place in places.items()
