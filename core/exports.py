@@ -68,11 +68,12 @@ def to_markdown(
         numbers = {c.n: len(notes) + place for place, c in enumerate(citations, 1)}
         body = _answer(turn, numbers, translate)
         if unused := [f"[^{n}]" for n in numbers.values() if f"[^{n}]" not in "".join(body)]:
-            body.append(f"{_plain(translate(say('Passages looked at:')))} {' '.join(unused)}")
+            looked_at = translate(say("Passages looked at:"))
+            body.append(f"{_plain(looked_at)} {' '.join(unused)}")
         blocks += [f"## {_plain(turn.question)}", *_selected(turn), *body]
         notes += [_note(numbers[c.n], c, translate) for c in citations]
     if cited := _cited_papers(turns, papers):
-        blocks.append(f"## {_plain(translate(say('Papers')))}")
+        blocks.append("## " + _plain(translate(say("Papers"))))
         blocks.append("\n".join(f"- {_reference(meta)}" for meta in cited.values()))
     blocks.append("\n".join(notes))
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -146,7 +147,8 @@ def _answer(turn: TurnRow, numbers: Mapping[int, int], translate: Translate) -> 
         paragraphs[-1].append(_sentence(text, verdict, numbers, translate))
     blocks = [" ".join(sentences) for sentences in paragraphs]
     if turn.state == "stopped":
-        blocks.append(f"*{_plain(translate(say('The reader stopped the answer here.')))}*")
+        stopped = translate(say("The reader stopped the answer here."))
+        blocks.append(f"*{_plain(stopped)}*")
     if turn.error is not None:
         blocks.append(f"*{_plain(translate(turn.error.get('message', '')))}*")
     return blocks
