@@ -3,6 +3,7 @@
 Cutting is done by langchain-text-splitters; this module knows where each character is printed.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
@@ -21,6 +22,12 @@ SHORT_CHUNK = 200
 """A piece shorter than this joins its neighbour in the same section."""
 CHINESE_GAP = 0.6
 """Of the type's height. Chinese is set without spaces; beside Latin words there is a quarter."""
+MARGIN_LINES, MARGIN_ROWS = 5, 0.25
+"""So many lines end at the text's edge, and this share of all."""
+MARGIN_SHARE = 0.15
+"""At most this share of a page's words is beyond the edge."""
+ROW = 6.0
+"""Points: words of one line differ by less in where they stand."""
 
 SEPARATORS = [
     "\n\n", "\n", "。", "！", "？", ". ", "! ", "? ", "；", "; ", "，", "、", ", ", " ", "",
@@ -182,7 +189,7 @@ def _spans(text: _Text, at: int, start: int, end: int, page: RawPage) -> Iterato
         if piece.start >= end:
             break
         inside.append(piece)
-    for pieces in _unbroken(inside, page.width):
+    for pieces in _unbroken(inside, page.width, _text_edge(page)):
         boxes = [_part(piece, start, end) for piece in pieces]
         yield Span(
             max(0, pieces[0].start - start),
@@ -197,13 +204,38 @@ def _spans(text: _Text, at: int, start: int, end: int, page: RawPage) -> Iterato
         )
 
 
-def _unbroken(pieces: Sequence[_Piece], width: float) -> Iterator[list[_Piece]]:
-    """Yield the pieces of each line, cut where too much is empty between two."""
+def _text_edge(page: RawPage) -> float:
+    """Return the x in points where a page's justified lines end; its width when there is none.
+
+    What begins beyond is a note in the margin, however close it stands.
+    """
+    words = [word for word in page.words if not word.turn]
+    ends = Counter(round(_ink_end(word)) for word in words)
+    rows = len({round(word.y1 / ROW) for word in words})
+    for x, count in sorted(ends.items(), reverse=True):
+        beyond = sum(word.x0 >= x - 1 for word in words)
+        if beyond > MARGIN_SHARE * len(words):
+            break
+        across = sum(word.x0 < x - 2 and _ink_end(word) > x + 3 for word in words)
+        if count >= max(MARGIN_LINES, MARGIN_ROWS * rows, 10 * across):
+            return float(x)
+    return page.width
+
+
+def _ink_end(word: Word) -> float:
+    """Return where a word's print ends: Chinese punctuation fills the left half of its box."""
+    blank = 0.5 if word.text[-1] in "，。、；：！？" else 0.0
+    return word.x1 - blank * (word.y1 - word.y0)
+
+
+def _unbroken(pieces: Sequence[_Piece], width: float, edge: float) -> Iterator[list[_Piece]]:
+    """Yield the pieces of each line, cut where too much is empty between two, and at the edge."""
     for _, group in groupby(pieces, key=lambda piece: piece.line):
         line = list(group)
         begun = 0
         for at, (left, right) in enumerate(pairwise(line), 1):
-            if _apart(left.word, right.word, width):
+            beyond = not right.word.turn and left.word.x0 < edge - 1 <= right.word.x0
+            if beyond or _apart(left.word, right.word, width):
                 yield line[begun:at]
                 begun = at
         yield line[begun:]
