@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.apps.material import HOSTILE, lines_of, marks
-from tests.e2e.conftest import running_app
+from tests.e2e.conftest import ROOT, running_app
 
 SCRIPT = "tests/e2e/apps/components_app.py"
 PHONE = {"width": 390, "height": 844}
@@ -308,3 +308,62 @@ def test_everything_fits_a_narrow_screen(address, page):
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 320
         assert min(box["width"], box["height"]) >= 40
+
+
+ALONE = """async ({ code, data }) => {
+    const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }))
+    const mount = (await import(url)).default
+    const [parentElement, sent] = [document.body, []]
+    const setTriggerValue = (kind, value) => sent.push(value)
+    window.answer = (page, handled) =>
+        mount({ data: { ...data, page, handled }, parentElement, setTriggerValue })
+    window.sent = sent
+}"""
+
+
+@pytest.fixture
+def alone(page):
+    """Return a page with the pane's script alone, where the test is the server."""
+    scripts = ("dom.js", "selection.js", "marks.js", "page.js")
+    code = "\n".join((ROOT / "ui" / "components" / name).read_text() for name in scripts)
+    words = [
+        "citation",
+        "page",
+        "previous",
+        "next",
+        "zoom_in",
+        "zoom_out",
+        "fit",
+        "close",
+        "ask_about",
+    ]
+    labels = {**{word: word for word in words}, "picture": "{page} of {pages}"}
+    data = {"picture": None, "size": [612, 792], "text": "words", "lines": [], "marks": []}
+    data |= {"found": [], "pages": 9, "labels": labels, "height": 500, "opened": 0}
+    page.goto("about:blank")
+    page.evaluate(ALONE, {"code": code, "data": data})
+    return page
+
+
+def test_a_late_answer_to_an_older_turn_does_not_count(alone):
+    number, region = alone.get_by_label("page", exact=True), alone.get_by_role("region")
+    alone.evaluate("void answer(1, 0)")
+    for _ in range(2):
+        alone.get_by_role("button", name="next").click()
+    assert alone.evaluate("sent") == [{"page": 2, "request": 1}, {"page": 3, "request": 2}]
+    alone.evaluate("void answer(2, 1)")
+    expect(number).to_have_value("3")
+    expect(region).to_have_attribute("aria-busy", "true")
+    alone.evaluate("void answer(3, 2)")
+    expect(region).not_to_have_attribute("aria-busy", "true")
+    alone.evaluate("void answer(7, 2)")  # the server opens another page of its own accord
+    expect(number).to_have_value("7")
+    alone.evaluate("void answer(1, 0)")  # and has forgotten the session
+    expect(number).to_have_value("1")
+
+
+def test_the_end_of_an_overtaken_call_removes_nothing(alone):
+    alone.evaluate("window.first = answer(1, 0); window.second = answer(2, 0); void first()")
+    expect(alone.get_by_label("page", exact=True)).to_have_value("2")
+    alone.evaluate("void second()")
+    expect(alone.locator(".lectern-page")).to_have_count(0)
