@@ -5,93 +5,184 @@ from typing import Any
 
 import streamlit as st
 
+from ui.components import AnswerLabels, answer_text, paragraph_starts
+from ui.evidence import cite, cited
+from ui.frame import Session
+from ui.language import _, ngettext, translated
 from ui.safe import plain
-from ui.turnview import TurnView, table
+from ui.turnview import TurnView, checked, verdicts_of
 
-STEP_ICONS = {"running": "⏳", "done": "✓", "failed": "✗", "stopped": "■"}
-VERDICT_MARKS = {
-    "supported": "✓",
-    "partly": "◐ partly supported",
-    "contradicted": "✗ contradicted by its passage",
-    "unsupported": "○ not supported by a passage",
+STEP_ICONS = {
+    "running": ":material/hourglass_top:",
+    "done": ":material/check:",
+    "failed": ":material/error:",
+    "stopped": ":material/stop:",
 }
-COLUMNS = ("n", "page", "quote", "verdict", "paper", "section", "dense", "bm25", "fused", "rerank")
 
 
-def show_turn(view: TurnView) -> None:
+SIGNS = {"supported": "✓", "partly": "◐", "contradicted": "✗", "unsupported": "○"}
+
+
+def verdict_words() -> dict[str, str]:
+    """Return what the page calls each verdict; a sign stands beside it, never a colour alone."""
+    return {
+        "supported": _("supported"),
+        "partly": _("partly supported"),
+        "contradicted": _("contradicted by its passage"),
+        "unsupported": _("not supported by a passage"),
+    }
+
+
+def show_turn(session: Session, view: TurnView, *, last: bool) -> None:
     """Draw one turn in the two bubbles of a chat."""
-    with st.chat_message("user"):
+    with st.chat_message("user", avatar=":material/person:"):
+        if view.selected:
+            st.caption(f":material/format_quote: {plain(view.selected[:300])}")
         st.markdown(plain(view.question))
-    with st.chat_message("assistant"):
+    with st.chat_message("assistant", avatar=":material/menu_book:"):
         _steps(view)
-        _answer(view)
+        _answer(session, view)
         for notice in view.notices:
-            st.info(plain(notice), icon=":material/info:")
+            said = f"{translated(notice['text'])} {translated(notice.get('hint', ''))}"
+            st.info(plain(said), icon=":material/info:")
         if view.state == "stopped":
-            st.caption("■ Stopped here. What was written is kept.")
+            st.caption("■ " + _("Stopped here. What was written is kept."))
         if view.error:
-            st.error(plain(f"{view.error['message']} {view.error['hint']}"))
-        if view.citations:
-            _citations(view)
+            said = f"{translated(view.error['message'])} {translated(view.error['hint'])}"
+            st.error(plain(said), icon=":material/error:")
+        if view.citations and view.state != "running":
+            _citations(session, view, open_=last)
 
 
 def _steps(view: TurnView) -> None:
     running = view.state == "running"
     seconds = sum(step.get("seconds", 0.0) for step in view.steps)
-    label = "Working…" if running else f"{len(view.steps)} steps, {seconds:.1f} s"
-    with st.status(label, state=_status(view), expanded=running):
+    tokens = sum(step.get("tokens", 0) for step in view.steps)
+    label = ngettext("{count} step", "{count} steps", len(view.steps)).format(count=len(view.steps))
+    label += " · " + _("{seconds} s").format(seconds=f"{seconds:.1f}")
+    if tokens:
+        label += " · " + _("{count} tokens").format(count=f"{tokens:,}")
+    with st.status(_("Working…") if running else label, state=_status(view), expanded=running):
         for step in view.steps:
-            icon = STEP_ICONS[step.get("state", "done")]
-            took = f" · {step['seconds']:.2f} s" if "seconds" in step else ""
-            st.markdown(f"{icon} **{plain(step['title'])}**{took}")
-            if step.get("detail"):
-                st.caption(plain(step["detail"]))
+            _step(step)
+
+
+def _step(step: Mapping[str, Any]) -> None:
+    took = ""
+    if "seconds" in step:
+        took = " · " + _("{seconds} s").format(seconds=f"{step['seconds']:.2f}")
+    if step.get("tokens"):
+        took += " · " + _("{count} tokens").format(count=f"{step['tokens']:,}")
+    icon = STEP_ICONS[step.get("state", "done")]
+    st.markdown(f"{icon} **{plain(translated(step['title']))}**{took}")
+    if step.get("detail"):
+        st.caption(plain(translated(step["detail"])))
 
 
 def _status(view: TurnView) -> Any:
     return {"running": "running", "failed": "error"}.get(view.state, "complete")
 
 
-def _answer(view: TurnView) -> None:
+def _answer(session: Session, view: TurnView) -> None:
     if not view.sentences:
         if view.text:
             st.markdown(plain(view.text))
         return
-    st.markdown(" ".join(_sentence(sentence) for sentence in view.sentences))
-    saved = view.usage.get("full_text_tokens", 0)
-    spent = view.usage.get("prompt_tokens", 0)
-    if view.mode == "llm" and spent:
-        st.caption(f"{spent:,} prompt tokens instead of {saved:,} for the whole text")
-    elif view.mode == "extractive":
-        st.caption("In the papers' own words: no language model was used.")
-
-
-def _sentence(sentence: Mapping[str, Any]) -> str:
-    text = plain(sentence["text"])
-    verdict = sentence["verdict"]
-    if verdict is None:
-        return text
-    if verdict == "supported":
-        return f"{text} :green[✓]"
-    return f"{text} :orange[({VERDICT_MARKS[verdict]}: {plain(sentence['reason'])})]"
-
-
-def _citations(view: TurnView) -> None:
-    number = st.column_config.NumberColumn
-    st.dataframe(
-        table(view.citations, view.sentences),
-        hide_index=True,
-        column_order=COLUMNS,
-        column_config={
-            "n": number("[n]", width=40),
-            "page": number("Page", width=50),
-            "quote": st.column_config.TextColumn("Quote", width=360),
-            "verdict": "Verdict",
-            "paper": st.column_config.TextColumn("Paper", width=220),
-            "section": "Section",
-            "dense": number("Dense", format="%.2f"),
-            "bm25": number("BM25", format="%.2f"),
-            "fused": number("Fused", format="%.2f"),
-            "rerank": number("Rerank", format="%.2f"),
-        },
+    answer_text(
+        _sentences(view),
+        key=f"answer-{view.id}",
+        current=cited(view),
+        labels=_labels(view),
+        on_open=lambda n: cite(view, n),
     )
+    _small_print(view)
+
+
+def _sentences(view: TurnView) -> list[dict[str, Any]]:
+    starts = paragraph_starts(view.text)
+    if len(starts) != len(view.sentences):
+        starts = [False] * len(view.sentences)
+    return [
+        {**sentence, "reason": translated(sentence["reason"]), "paragraph": start}
+        for sentence, start in zip(view.sentences, starts, strict=True)
+    ]
+
+
+def _labels(view: TurnView) -> AnswerLabels:
+    words = {
+        citation["n"]: _("Citation {n}: page {page}, {title}").format(
+            n=citation["n"], page=citation["page"], title=citation["title"]
+        )
+        for citation in view.citations
+    }
+    return {
+        "citations": words,
+        "verdicts": verdict_words(),
+        "removed": _("citations that do not exist were removed: {numbers}"),
+    }
+
+
+def _small_print(view: TurnView) -> None:
+    parts = []
+    good, all_ = checked(view.sentences)
+    if all_:
+        parts.append(_("{good} of {all} sentences supported").format(good=good, all=all_))
+    spent, whole = view.usage.get("prompt_tokens", 0), view.usage.get("full_text_tokens", 0)
+    if view.mode == "llm" and spent:
+        saved = _("{spent} prompt tokens instead of {whole} for the whole text")
+        parts.append(saved.format(spent=f"{spent:,}", whole=f"{whole:,}"))
+    elif view.mode == "extractive":
+        parts.append(_("in the papers' own words: no language model was used"))
+    st.caption(" · ".join(parts))
+
+
+def _citations(session: Session, view: TurnView, *, open_: bool) -> None:
+    count = len(view.citations)
+    label = ngettext("{count} citation", "{count} citations", count).format(count=count)
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    key = f"citations-{view.id}"
+    with st.expander(label, expanded=open_, icon=":material/format_list_numbered:"):
+        st.dataframe(
+            _table(view),
+            key=key,
+            hide_index=True,
+            on_select=lambda: _chosen(view, key),
+            selection_mode="single-row",
+            column_config={
+                "n": number("[n]", width=40),
+                "verdict": text(_("Verdict"), width=120),
+                "page": number(_("Page"), width=50),
+                "quote": text(_("Quote"), width=300),
+                "paper": text(_("Paper"), width=180),
+                "section": text(_("Section"), width=120),
+                "dense": number(_("Dense"), format="%.2f"),
+                "bm25": number("BM25", format="%.2f"),
+                "fused": number(_("Fused"), format="%.2f"),
+                "rerank": number(_("Rerank"), format="%.2f"),
+            },
+        )
+
+
+def _table(view: TurnView) -> list[dict[str, Any]]:
+    words = verdict_words()
+    return [
+        {
+            "n": citation["n"],
+            "verdict": ", ".join(
+                f"{SIGNS[label]} {words[label]}"
+                for label in verdicts_of(citation["n"], view.sentences)
+            ),
+            "page": citation["page"],
+            "quote": citation["quote"],
+            "paper": citation["title"],
+            "section": citation["section"],
+            **{name: score for name, score in citation["scores"].items() if score is not None},
+        }
+        for citation in view.citations
+    ]
+
+
+def _chosen(view: TurnView, key: str) -> None:
+    rows = st.session_state[key].selection.rows
+    if rows:
+        cite(view, view.citations[rows[0]]["n"])

@@ -1,5 +1,6 @@
-"""The conversation on a page: its turns so far, the one that runs, and the next question."""
+"""The conversation on the Ask page: its turns so far, the one that runs, and the next question."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import streamlit as st
@@ -7,75 +8,209 @@ import streamlit as st
 from core.agent.state import TurnRequest
 from core.db.conversations import TurnRow
 from core.errors import LecternError, NotFound
-from core.workbench import Workbench
+from core.types import PaperRow
 from ui.answers import show_turn
+from ui.frame import ASK, Session, error_text, go
+from ui.language import _
+from ui.papers import names, suggestions
 from ui.safe import plain
-from ui.turnview import from_events, from_row
+from ui.state import Selected, state
+from ui.turnview import TurnView, from_events, from_row
 
 POLL_SECONDS = 0.2
-OTHERS_POLL_SECONDS = 2.0
+IDLE_SECONDS = 3.0
+"""How often an idle page looks whether another tab has asked something."""
+QUOTED = 160
 
 
-def show_conversation(
-    bench: Workbench, user: UUID, scope: tuple[UUID, ...] | None, suggested: list[str]
-) -> None:
-    """Draw the conversation named in the address, and take the next question."""
-    conversation = _conversation_id()
-    if conversation and st.button("New conversation", icon=":material/edit_square:"):
-        st.query_params.pop("conversation", None)
-        st.rerun()
-    running = _show_turns(bench, user, conversation) if conversation else False
-    suggestion = None
-    if conversation is None and suggested:
-        suggestion = st.pills("Try one of these, or ask your own", suggested)
-    question = st.chat_input("Ask about your papers", disabled=running) or suggestion
-    if not question:
-        return
-    request = TurnRequest(user, question, paper_ids=scope, conversation_id=conversation)
+def conversation_id() -> UUID | None:
+    """Return the conversation the page's address names."""
+    return parameter_id("conversation")
+
+
+def parameter_id(name: str) -> UUID | None:
+    """Return a parameter of the address as an id; None when it is absent or no id."""
     try:
-        turn = bench.runner.start(request)
-    except LecternError as error:
-        st.error(plain(f"{error.message} {error.hint}"))
-        return
-    st.query_params["conversation"] = str(turn.conversation_id)
-    st.rerun()
-
-
-def _conversation_id() -> UUID | None:
-    try:
-        return UUID(st.query_params.get("conversation", ""))
+        return UUID(st.query_params.get(name, ""))
     except ValueError:
         return None
 
 
-def _show_turns(bench: Workbench, user: UUID, conversation: UUID) -> bool:
-    """Draw all turns and return whether one is running."""
+def load(session: Session, conversation: UUID | None) -> list[TurnRow]:
+    """Return the conversation's turns; says so when it is not there (any more)."""
+    if conversation is None:
+        return []
     try:
-        turns = bench.conversations.turns(user, conversation)
+        return session.bench.conversations.turns(session.user, conversation)
     except NotFound:
         st.query_params.pop("conversation", None)
-        st.info("That conversation is not here (any more). Your next question starts a new one.")
-        return False
+        st.info(_("That conversation is not here (any more). Your next question starts a new one."))
+        return []
+
+
+def show(session: Session, turns: list[TurnRow]) -> None:
+    """Draw all turns; the running ones fill in as they go."""
     for turn in turns:
         if turn.state == "running":
-            _running_turn(bench, user, turn)
-            return True
-        show_turn(from_row(turn))
-    return False
+            _running(session, turn)
+        else:
+            show_turn(session, from_row(turn), last=turn is turns[-1])
+    if turns and turns[-1].state != "running":
+        _watch_for_others(session, turns)
 
 
-def _running_turn(bench: Workbench, user: UUID, turn: TurnRow) -> None:
-    """Watch a turn; one that another process runs is read from the database, and cannot be stopped."""
+def _running(session: Session, turn: TurnRow) -> None:
+    """Watch a turn; one that another process runs is read from the database."""
+    bench = session.bench
     ours = bench.runner.is_live(turn.id)
 
-    @st.fragment(run_every=POLL_SECONDS if ours else OTHERS_POLL_SECONDS)
+    @st.fragment(run_every=POLL_SECONDS if ours else IDLE_SECONDS)
     def watch() -> None:
-        view = from_events(turn.question, bench.runner.events(user, turn.id))
-        show_turn(view)
+        view = _so_far(session, turn)
+        show_turn(session, view, last=True)
         orphaned = not ours and bench.conversations.stop_orphans()
         if view.state != "running" or orphaned:
             st.rerun()
-        if ours and st.button("Stop", icon=":material/stop_circle:"):
-            bench.runner.cancel(user, turn.id)
+        if ours:
+            st.button(
+                _("Stop"),
+                key=f"stop-{turn.id}",
+                icon=":material/stop_circle:",
+                on_click=bench.runner.cancel,
+                args=(session.user, turn.id),
+            )
 
     watch()
+
+
+def _so_far(session: Session, turn: TurnRow) -> TurnView:
+    events = session.bench.runner.events(session.user, turn.id)
+    return from_events(from_row(turn), events)
+
+
+def _watch_for_others(session: Session, turns: list[TurnRow]) -> None:
+    """Redraw the page when another tab has gone on with this conversation."""
+    conversation = turns[-1].conversation_id
+
+    @st.fragment(run_every=IDLE_SECONDS)
+    def look() -> None:
+        try:
+            now = session.bench.conversations.conversation(session.user, conversation)
+        except NotFound:
+            st.rerun()
+        if now.turns != len(turns):
+            st.rerun()
+
+    look()
+
+
+def choose_papers(session: Session, rows: list[PaperRow]) -> None:
+    """Draw the scope picker: which papers the next question is about; none means all."""
+    titles = names(rows)
+    given = tuple(paper for paper in state().scope if paper in titles)
+    key = f"scope-{hash(given)}"
+    st.multiselect(
+        _("Ask about"),
+        list(titles),
+        default=list(given),
+        format_func=titles.__getitem__,
+        placeholder=_("All papers"),
+        key=key,
+        on_change=_scope,
+        args=(key,),
+    )
+
+
+def _scope(key: str) -> None:
+    state().scope = tuple(st.session_state[key])
+
+
+def first_questions(session: Session, rows: list[PaperRow]) -> None:
+    """Offer questions to begin with."""
+    suggested = suggestions(rows)
+    if suggested:
+        st.caption(_("Try one of these, or ask your own"))
+    with st.container(gap="xsmall"):
+        for number, question in enumerate(suggested):
+            st.button(
+                question,
+                key=f"suggestion-{number}-{hash(question)}",
+                icon=":material/help:",
+                on_click=ask,
+                args=(session, question),
+                type="tertiary",
+            )
+
+
+def question_box(session: Session) -> None:
+    """Draw the box for the next question, with the passage it is about when one is marked."""
+    marked = state().selected
+    if marked:
+        with st.container(border=True, horizontal=True, vertical_alignment="center"):
+            st.markdown(f":material/format_quote: {plain(_short(marked.text))}")
+            st.button(
+                "",
+                key="unselect",
+                icon=":material/close:",
+                help=_("Ask without this passage"),
+                on_click=_unselect,
+                type="tertiary",
+            )
+    st.chat_input(
+        _("Ask about this passage") if marked else _("Ask about your papers"),
+        key="question",
+        on_submit=_submitted,
+        args=(session,),
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= QUOTED else text[:QUOTED] + "…"
+
+
+def _unselect() -> None:
+    state().selected = None
+
+
+def _submitted(session: Session) -> None:
+    ask(session, st.session_state["question"] or "")
+
+
+def ask(session: Session, question: str) -> None:
+    """Start a turn; a callback, so that no redraw of the page can lose the question.
+
+    A question asked while an answer is being written stops that answer: what it wrote is kept.
+    """
+    conversation = conversation_id()
+    scope = state().scope or None
+    request = TurnRequest(session.user, question, paper_ids=scope, conversation_id=conversation)
+    if state().selected:
+        request = _about(request, state().selected)
+    try:
+        _stop_running(session, conversation)
+        turn = session.bench.runner.start(request)
+    except LecternError as error:
+        state().problem = error_text(error)
+        return
+    state().selected = None
+    go(ASK, conversation=str(turn.conversation_id))
+
+
+def _about(request: TurnRequest, marked: Selected | None) -> TurnRequest:
+    if marked is None:
+        return request
+    papers = request.paper_ids or (marked.paper_id,)
+    return replace(request, selected=marked.text, paper_ids=papers)
+
+
+def _stop_running(session: Session, conversation: UUID | None) -> None:
+    if conversation is None:
+        return
+    try:
+        turns = session.bench.conversations.turns(session.user, conversation)
+    except NotFound:
+        st.query_params.pop("conversation", None)
+        return
+    for turn in turns:
+        if turn.state == "running":
+            session.bench.runner.cancel(session.user, turn.id)

@@ -1,6 +1,7 @@
-"""Everything the server keeps between page runs. No user's data lives here."""
+"""Everything the server keeps between page runs. A user's data only under their own id."""
 
 import atexit
+from uuid import UUID
 
 import streamlit as st
 
@@ -14,3 +15,9 @@ def workbench() -> Workbench:
     atexit.register(bench.close)
     bench.start()
     return bench
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def page_picture(_bench: Workbench, user: UUID, paper: UUID, page: int) -> bytes:
+    """Return a page as PNG, drawn once; the user is part of the cache's key."""
+    return _bench.reader.picture(user, paper, page)

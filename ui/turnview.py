@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from core.db.conversations import StoredEvent, TurnRow
 
@@ -12,10 +13,12 @@ class TurnView:
     """What is known of a turn by now; `state` is running, finished, stopped or failed."""
 
     question: str
+    id: UUID | None = None
+    selected: str = ""
     state: str = "running"
     steps: list[dict[str, Any]] = field(default_factory=list)
     text: str = ""
-    notices: list[str] = field(default_factory=list)
+    notices: list[Mapping[str, Any]] = field(default_factory=list)
     citations: list[dict[str, Any]] = field(default_factory=list)
     sentences: list[dict[str, Any]] = field(default_factory=list)
     usage: Mapping[str, Any] = field(default_factory=dict)
@@ -27,10 +30,12 @@ def from_row(row: TurnRow) -> TurnView:
     """Return the view of a turn that is over."""
     return TurnView(
         question=row.question,
+        id=row.id,
+        selected=row.selected,
         state=row.state,
         steps=[dict(step) for step in row.steps],
         text=row.answer,
-        notices=[notice["text"] for notice in row.notices],
+        notices=[dict(notice) for notice in row.notices],
         citations=list(row.citations),
         sentences=list(row.sentences),
         usage=row.usage,
@@ -39,37 +44,24 @@ def from_row(row: TurnRow) -> TurnView:
     )
 
 
-def from_events(question: str, events: Iterable[StoredEvent]) -> TurnView:
-    """Return the view of a turn as far as its events go."""
-    view = TurnView(question)
+def from_events(row: TurnRow, events: Iterable[StoredEvent]) -> TurnView:
+    """Return the view of a running turn as far as its events go."""
+    view = TurnView(row.question, row.id, row.selected)
     for event in events:
         _FOLD[event.kind](view, event.data)
     return view
 
 
-def table(
-    citations: Sequence[Mapping[str, Any]], sentences: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """Return the citation table: one row a citation, with the verdicts of the sentences on it."""
-    rows = []
-    for citation in citations:
-        verdicts = [
-            sentence["verdict"]
-            for sentence in sentences
-            if citation["n"] in sentence["citations"] and sentence["verdict"]
-        ]
-        rows.append(
-            {
-                "n": citation["n"],
-                "paper": citation["title"],
-                "page": citation["page"],
-                "section": citation["section"],
-                "quote": citation["quote"],
-                "verdict": ", ".join(dict.fromkeys(verdicts)),
-                **citation["scores"],
-            }
-        )
-    return rows
+def verdicts_of(n: int, sentences: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the verdicts of the sentences that cite `n`, each once, in reading order."""
+    found = [s["verdict"] for s in sentences if n in s["citations"] and s["verdict"]]
+    return list(dict.fromkeys(found))
+
+
+def checked(sentences: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    """Return how many of the sentences that state something are supported, and how many do."""
+    verdicts = [sentence["verdict"] for sentence in sentences if sentence["verdict"]]
+    return verdicts.count("supported"), len(verdicts)
 
 
 def _started(view: TurnView, data: Mapping[str, Any]) -> None:
@@ -90,7 +82,7 @@ def _citations(view: TurnView, data: Mapping[str, Any]) -> None:
 
 
 def _notice(view: TurnView, data: Mapping[str, Any]) -> None:
-    view.notices.append(data["text"])
+    view.notices.append(data)
 
 
 def _finished(view: TurnView, data: Mapping[str, Any]) -> None:

@@ -9,9 +9,10 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -75,11 +76,18 @@ def browser():
 
 @pytest.fixture
 def page(browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = new_page(browser)
+    yield page
+    page.context.close()
+
+
+def new_page(browser: Browser, **settings: Any) -> Page:
+    """Open a page in a context of its own: another reader, or the same one on another computer."""
+    size = ViewportSize(width=1280, height=900)
+    context = browser.new_context(**{"viewport": size, "locale": "en-US", **settings})
     page = context.new_page()
     page.set_default_timeout(60_000)
-    yield page
-    context.close()
+    return page
 
 
 def _free_port() -> int:

@@ -1,0 +1,248 @@
+"""The evidence pane: a page of a paper with the cited passages on it, beside the conversation."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import streamlit as st
+
+from core.db.conversations import TurnRow
+from core.errors import LecternError, NotFound
+from core.reading import Found
+from core.types import Box, Citation
+from ui.components import Mark, PageEvent, PageLabels, page_view
+from ui.frame import ASK, LIBRARY, Session, go, link, show_error
+from ui.language import _, ngettext
+from ui.resources import page_picture
+from ui.safe import plain
+from ui.state import Selected, state
+from ui.turnview import TurnView
+
+TURN, NUMBER = "turn", "n"
+"""Parameters of the address: which citation of which turn is open, so that a link shows it too."""
+PAPER, PAGE = "paper", "page"
+"""The same for a paper that is open in the library."""
+HEIGHT = 720
+SHOWN = 30
+"""Places listed; all of them are marked on their pages."""
+
+
+def cite(view: TurnView, n: int) -> None:
+    """Open the pane at citation `n` of a turn."""
+    open_citation(view.id, n)
+
+
+def open_citation(turn: UUID | None, n: int) -> None:
+    """Open the pane at a citation; the page's address then says so."""
+    st.query_params[TURN], st.query_params[NUMBER] = str(turn), str(n)
+    state().pane_pages.clear()
+
+
+def close() -> None:
+    """Close the pane: what it shows leaves the address."""
+    for name in (TURN, NUMBER, PAPER, PAGE):
+        st.query_params.pop(name, None)
+
+
+def cited(view: TurnView) -> int | None:
+    """Return the number of the citation of this turn that the pane shows."""
+    if st.query_params.get(TURN) != str(view.id):
+        return None
+    number = st.query_params.get(NUMBER, "")
+    return int(number) if number.isdecimal() and number.isascii() else None
+
+
+def current(turns: list[TurnRow]) -> tuple[TurnRow, dict[str, Any]] | None:
+    """Return the turn and citation the address names, or None when there is no such one."""
+    wanted, number = st.query_params.get(TURN), st.query_params.get(NUMBER)
+    for turn in turns:
+        for citation in turn.citations:
+            if str(turn.id) == wanted and str(citation["n"]) == number:
+                return turn, citation
+    return None
+
+
+def show_citation(session: Session, turn: TurnRow, citation: Mapping[str, Any]) -> None:
+    """Draw the pane for a citation of a turn."""
+    with st.container(key="evidence"):
+        _head(session, turn, citation)
+        _page_of_citation(session, turn, citation)
+
+
+def _head(session: Session, turn: TurnRow, citation: Mapping[str, Any]) -> None:
+    link(
+        session,
+        LIBRARY,
+        citation["title"] or _("Untitled"),
+        icon=":material/article:",
+        paper=citation["paper_id"],
+        page=str(citation["page"]),
+    )
+    where = _("page {page}").format(page=citation["page"])
+    section = f" · {plain(citation['section'])}" if citation["section"] else ""
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="cites"):
+        for other in turn.citations:
+            st.button(
+                f"[{other['n']}]",
+                key=f"cite-{other['n']}",
+                type="primary" if other["n"] == citation["n"] else "tertiary",
+                on_click=open_citation,
+                args=(turn.id, other["n"]),
+                help=plain(other["quote"][:200]),
+            )
+        st.caption(f"{where}{section}", width="stretch")
+
+
+def _page_of_citation(session: Session, turn: TurnRow, citation: Mapping[str, Any]) -> None:
+    try:
+        paper = session.bench.reader.cited(session.user, Citation.from_json(citation))
+    except NotFound:
+        _as_stored(citation)
+        return
+    key = f"pane-{paper}"
+    at = state().pane_pages.get(key, citation["page"])
+    marks = [
+        Mark(
+            other["n"],
+            [Box(*box) for box in other["boxes"]],
+            other["n"] == citation["n"],
+            other["quote"],
+        )
+        for other in turn.citations
+        if other["file"] == citation["file"] and other["page"] == at
+    ]
+    opened = f"{turn.id} {citation['n']}"
+    show_page(session, paper, citation["title"], at, marks, key=key, turn=turn, opened=opened)
+
+
+def _as_stored(citation: Mapping[str, Any]) -> None:
+    """Show the passage as the citation keeps it: its paper is gone."""
+    st.info(
+        _("This paper is no longer in your library. This is the passage as it was cited."),
+        icon=":material/info:",
+    )
+    st.markdown(plain(citation["passage"] or citation["quote"]))
+
+
+def show_page(
+    session: Session,
+    paper: UUID,
+    title: str,
+    at: int,
+    marks: list[Mark],
+    *,
+    key: str,
+    turn: TurnRow | None = None,
+    opened: str = "",
+) -> None:
+    """Draw a page with its marks, and the ways about the paper: outline and search.
+
+    Raises:
+        NotFound: the paper is not in the user's library.
+    """
+    reader = session.bench.reader
+    pages = reader.page_count(session.user, paper)
+    at = min(max(at, 1), pages)
+    found = _ways_about(session, paper, key)
+    picture = _picture(session, paper, at)
+    page_view(
+        key=key,
+        picture=picture,
+        size=reader.size(session.user, paper, at),
+        text=None if picture else reader.page_text(session.user, paper, at),
+        lines=reader.lines(session.user, paper, at),
+        marks=marks,
+        found=[box for place in found if place.page == at for box in place.boxes],
+        page=at,
+        pages=pages,
+        labels=_labels(),
+        height=HEIGHT,
+        opened=hash(opened),
+        on_event=partial(_obey, key, Selected("", paper, title), turn),
+    )
+
+
+def _obey(key: str, paper: Selected, turn: TurnRow | None, event: PageEvent) -> None:
+    if event.kind == "turn":
+        turn_to(key, event.number)
+    elif event.kind == "cite" and turn:
+        open_citation(turn.id, event.number)
+    elif event.kind == "quote":
+        state().selected = replace(paper, text=event.text)
+        if turn is None:
+            state().scope = (paper.paper_id,)
+            go(ASK)
+    elif event.kind == "close":
+        close()
+
+
+def turn_to(key: str, page: int) -> None:
+    """Turn the paper of that pane to a page."""
+    state().pane_pages[key] = page
+
+
+def _picture(session: Session, paper: UUID, at: int) -> bytes | None:
+    """Return the page drawn; None when it is text only, or cannot be drawn (which is said)."""
+    if not session.bench.reader.drawable(session.user, paper):
+        return None
+    try:
+        return page_picture(session.bench, session.user, paper, at)
+    except NotFound:
+        raise
+    except LecternError as error:
+        show_error(error)
+        return None
+
+
+def _ways_about(session: Session, paper: UUID, key: str) -> list[Found]:
+    """Draw outline and search, and return the places found."""
+    row = st.container(horizontal=True, gap="xsmall")
+    with row.popover(_("Outline"), icon=":material/toc:", type="tertiary"):
+        headings = session.bench.reader.outline(session.user, paper)
+        if not headings:
+            st.caption(_("This paper has no sections that could be recognised."))
+        for number, heading in enumerate(headings):
+            st.button(
+                f"{plain(heading.title)} :gray[{heading.page}]",
+                key=f"{key}-outline-{number}",
+                on_click=turn_to,
+                args=(key, heading.page),
+                type="tertiary",
+            )
+    with row.popover(_("Find"), icon=":material/search:", type="tertiary"):
+        return _find(session, paper, key)
+
+
+def _find(session: Session, paper: UUID, key: str) -> list[Found]:
+    wanted = st.text_input(_("Find in this paper"), key=f"{key}-find", max_chars=200)
+    if not (wanted or "").strip():
+        return []
+    found = session.bench.reader.find(session.user, paper, wanted)
+    count = ngettext("{count} place", "{count} places", len(found)).format(count=len(found))
+    st.caption(count if found else _("Not found in this paper."))
+    for number, place in enumerate(found[:SHOWN]):
+        st.button(
+            f":gray[{place.page}] {plain(place.snippet)}",
+            key=f"{key}-found-{number}",
+            on_click=turn_to,
+            args=(key, place.page),
+            type="tertiary",
+        )
+    return found
+
+
+def _labels() -> PageLabels:
+    return {
+        "picture": _("Page {page} of {pages}"),
+        "citation": _("Citation {n}"),
+        "page": _("Page"),
+        "previous": _("Previous page"),
+        "next": _("Next page"),
+        "zoom_in": _("Larger"),
+        "zoom_out": _("Smaller"),
+        "fit": _("Fit the width"),
+        "close": _("Close"),
+        "ask_about": _("Ask about this"),
+    }

@@ -1,0 +1,167 @@
+"""What every page begins with: its settings, who it is for, their language, and the side bar.
+
+Every page calls `page` first. With a `pages/` folder a deep link runs that page without the entry
+script on a cold server, so nothing may rest on the entry script having run.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+import streamlit as st
+
+from core.errors import LecternError
+from core.workbench import Workbench
+from ui.catalogue import LANGUAGES
+from ui.identity import SPACE, Visitor, login_configured, visitor
+from ui.language import _, current_language, remember_language, translated, use_language
+from ui.resources import workbench
+from ui.safe import plain
+from ui.state import state
+
+HERE = Path(__file__).parent
+HOME, LIBRARY, ASK, SYSTEM = (
+    "streamlit_app.py",
+    "pages/library.py",
+    "pages/ask.py",
+    "pages/system.py",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a page works with: Lectern's parts, and whose they are."""
+
+    bench: Workbench
+    visitor: Visitor
+
+    @property
+    def user(self) -> UUID:
+        """The user every service is asked for."""
+        return self.visitor.user
+
+    def parameters(self, **given: str) -> dict[str, str]:
+        """Return the parameters of a link to another page: a guest's key stays in the address."""
+        kept = {SPACE: self.visitor.space} if self.visitor.space else {}
+        return kept | {name: value for name, value in given.items() if value}
+
+
+def page(title: str = "") -> Session:
+    """Set the page up and return its session; stops the page when it cannot be shown."""
+    st.set_page_config(page_title="Lectern", page_icon=str(HERE / "icon.svg"), layout="wide")
+    st.logo(HERE / "wordmark.svg", size="large", icon_image=HERE / "icon.svg")
+    st.html(HERE / "theme.css")
+    try:
+        bench = workbench()
+        who = visitor(bench.settings.single_user)
+        if who is None:
+            _sign_in()
+        bench.accounts.seen(who.user, who.kind)
+        _remembered_language(bench, who.user)
+    except LecternError as error:
+        show_error(error)
+        st.stop()
+    session = Session(bench, who)
+    _follow(session)
+    _sidebar(session)
+    if title:
+        st.title(title)
+    if state().problem:
+        st.error(plain(state().problem), icon=":material/error:")
+        state().problem = ""
+    return session
+
+
+def show_error(error: LecternError) -> None:
+    """Say what happened and what to do next, in the page's language."""
+    st.error(plain(error_text(error)), icon=":material/error:")
+
+
+def error_text(error: LecternError) -> str:
+    """Return a failure's sentence and hint in the page's language."""
+    return f"{translated(error.message)} {translated(error.hint)}".strip()
+
+
+def go(to: str, **parameters: str) -> None:
+    """Open another page. From a callback: the page changes when the next run begins."""
+    state().going = (to, parameters)
+
+
+def link(session: Session, to: str, label: str, *, icon: str | None = None, **params: str) -> None:
+    """Draw a link to a page of the app."""
+    st.page_link(to, label=plain(label), icon=icon, query_params=session.parameters(**params))
+
+
+def _follow(session: Session) -> None:
+    going, state().going = state().going, None
+    if going:
+        to, parameters = going
+        st.switch_page(to, query_params=session.parameters(**parameters))
+
+
+def _sign_in() -> None:
+    st.title("Lectern")
+    st.markdown(_("Sign in to see your papers and conversations."))
+    st.button(_("Sign in"), on_click=st.login, type="primary", icon=":material/login:")
+    st.stop()
+
+
+def _remembered_language(bench: Workbench, user: UUID) -> None:
+    """Look the user's language up, once a session."""
+    if not state().language_known:
+        remember_language(bench.accounts.language(user))
+        state().language_known = True
+
+
+def _sidebar(session: Session) -> None:
+    pages = [
+        (HOME, _("Home"), ":material/home:"),
+        (ASK, _("Ask"), ":material/forum:"),
+        (LIBRARY, _("Library"), ":material/library_books:"),
+        (SYSTEM, _("System"), ":material/monitor_heart:"),
+    ]
+    with st.sidebar:
+        for to, label, icon in pages:
+            link(session, to, label, icon=icon)
+        if session.visitor.kind == "guest":
+            _guest_notice()
+        _language_choice(session)
+        if login_configured():
+            st.button(_("Sign out"), on_click=st.logout, icon=":material/logout:")
+
+
+def _guest_notice() -> None:
+    st.info(
+        _(
+            "You are a guest. Your papers and conversations are behind the address of this page: "
+            "keep it to come back, and keep it to yourself. A day after your last visit they are "
+            "deleted."
+        ),
+        icon=":material/schedule:",
+    )
+
+
+def _language_choice(session: Session) -> None:
+    names = dict(LANGUAGES)
+    current = current_language()
+    st.segmented_control(
+        _("Language"),
+        list(names),
+        format_func=names.__getitem__,
+        default=current,
+        key=f"language-{current}",
+        on_change=_choose_language,
+        args=(session, f"language-{current}"),
+        label_visibility="collapsed",
+    )
+
+
+def _choose_language(session: Session, key: str) -> None:
+    chosen = st.session_state[key]
+    if not chosen:  # pressing the language one has takes the mark off, and changes nothing
+        return
+    use_language(chosen)
+    try:
+        session.bench.accounts.set_language(session.user, chosen)
+    except LecternError as error:
+        state().problem = error_text(error)

@@ -1,0 +1,161 @@
+"""Conversations as a list, and what can be done with one: rename, export, delete, and undo."""
+
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import streamlit as st
+
+from core import exports
+from core.db.conversations import ConversationRow, TurnRow
+from core.errors import LecternError, NotFound
+from ui.frame import ASK, Session, error_text, go, link
+from ui.language import _, translated
+from ui.safe import plain
+from ui.state import Removal, state
+
+LISTED = 8
+FORMATS = (
+    ("md", "text/markdown"),
+    ("bib", "application/x-bibtex"),
+    ("csv", "text/csv"),
+    ("json", "application/json"),
+)
+
+
+def recent(session: Session, current: UUID | None, limit: int = LISTED) -> None:
+    """Draw links to the newest conversations."""
+    rows = session.bench.conversations.conversations(session.user, limit=limit)
+    if not rows:
+        st.caption(_("None yet."))
+    with st.container(key="conversations", gap=None):
+        for row in rows:
+            here = row.id == current
+            icon = ":material/arrow_right:" if here else ":material/chat_bubble_outline:"
+            link(session, ASK, row.title, icon=icon, conversation=str(row.id))
+
+
+def header(session: Session, row: ConversationRow, turns: list[TurnRow]) -> None:
+    """Draw a conversation's title with what can be done with it."""
+    with st.container(horizontal=True, vertical_alignment="center", key="conversation-head"):
+        st.subheader(plain(row.title), anchor=False, width="stretch")
+        with st.popover("", icon=":material/edit:", help=_("Rename"), type="tertiary"):
+            _rename(session, row)
+        with st.popover("", icon=":material/download:", help=_("Export"), type="tertiary"):
+            _export(session, row, turns)
+        st.button(
+            "",
+            icon=":material/delete:",
+            key="delete-conversation",
+            help=_("Delete this conversation"),
+            type="tertiary",
+            on_click=remove,
+            args=(session, row),
+        )
+
+
+def remove(session: Session, row: ConversationRow) -> None:
+    """Delete a conversation; it can be had back."""
+    try:
+        session.bench.conversations.remove(session.user, row.id)
+    except NotFound as error:
+        state().problem = error_text(error)
+        return
+    state().removal = Removal("conversation", (row.id,), row.title)
+    if st.query_params.get("conversation") == str(row.id):
+        go(ASK)
+
+
+def undo_bar(session: Session) -> None:
+    """Offer to have back what was removed last."""
+    removal = state().removal
+    if removal is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", border=True, key="undo"):
+        st.markdown(":material/delete: " + _removed(removal), width="stretch")
+        st.button(
+            _("Undo"), key="undo-button", icon=":material/undo:", on_click=_undo, args=(session,)
+        )
+        st.button(
+            "",
+            key="undo-dismiss",
+            icon=":material/close:",
+            help=_("Dismiss"),
+            on_click=_forget_removal,
+            type="tertiary",
+        )
+
+
+def _removed(removal: Removal) -> str:
+    return _("Removed: {title}").format(title=plain(removal.title))
+
+
+def _forget_removal() -> None:
+    state().removal = None
+
+
+def _undo(session: Session) -> None:
+    removal, state().removal = state().removal, None
+    if removal is None:
+        return
+    bench = session.bench
+    restore = bench.papers.restore if removal.kind == "paper" else bench.conversations.restore
+    try:
+        for number in removal.ids:
+            restore(session.user, number)
+    except LecternError as error:
+        state().problem = error_text(error)
+        return
+    if removal.kind == "conversation":
+        go(ASK, conversation=str(removal.ids[0]))
+
+
+def _rename(session: Session, row: ConversationRow) -> None:
+    with st.form(f"rename-{row.id}", border=False):
+        st.text_input(_("Title"), row.title, max_chars=200, key="new-title")
+        st.form_submit_button(_("Rename"), on_click=_renamed, args=(session, row.id))
+
+
+def _renamed(session: Session, conversation: UUID) -> None:
+    try:
+        session.bench.conversations.rename(
+            session.user, conversation, st.session_state["new-title"]
+        )
+    except LecternError as error:
+        state().problem = error_text(error)
+
+
+def _export(session: Session, row: ConversationRow, turns: list[TurnRow]) -> None:
+    labels = {
+        "md": _("Markdown with footnotes"),
+        "bib": _("BibTeX of the cited papers"),
+        "csv": _("Table of citations (CSV)"),
+        "json": _("Everything (JSON)"),
+    }
+    for ending, mime in FORMATS:
+        st.download_button(
+            labels[ending],
+            partial(_written, session, row, turns, ending),
+            file_name=_file_name(row.title, ending),
+            mime=mime,
+            key=f"export-{ending}",
+            on_click="ignore",
+            width="stretch",
+        )
+
+
+def _written(session: Session, row: ConversationRow, turns: list[TurnRow], ending: str) -> Any:
+    papers = {paper.paper_id: paper.meta for paper in session.bench.papers.papers(session.user)}
+    if ending == "json":
+        return exports.to_json(row.title, turns, papers)
+    if ending == "csv":
+        return exports.to_csv(turns)
+    if ending == "bib":
+        return exports.to_bibtex(turns, papers)
+    return exports.to_markdown(row.title, turns, papers, translated)
+
+
+def _file_name(title: str, ending: str) -> str:
+    """Return a name that every file system takes."""
+    kept = "".join(c if c.isalnum() else " " for c in title)
+    return f"{'-'.join(kept.split())[:60] or 'conversation'}.{ending}"

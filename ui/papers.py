@@ -1,0 +1,206 @@
+"""Papers as pages name them, and where they come in: the upload box, the samples, the queue."""
+
+import json
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import streamlit as st
+
+from core.ingest.pipeline import STAGES
+from core.ingest.queue import OVER, Adding
+from core.types import PaperRow
+from ui.frame import Session
+from ui.language import _, ngettext, translated
+from ui.safe import plain
+
+CLOSE, STOP = ":material/close:", ":material/stop_circle:"
+POLL_SECONDS = 0.5
+SAMPLES = Path(__file__).resolve().parent.parent / "data" / "samples"
+
+
+def title_of(row: PaperRow) -> str:
+    """Return what a paper is called: its title, else its file's name."""
+    return row.meta.title or row.filename or _("Untitled")
+
+
+def about(row: PaperRow) -> str:
+    """Return one line about a paper: who, when, how long."""
+    authors = list(row.meta.authors)
+    who = ", ".join(authors[:3]) + (" …" if len(authors) > 3 else "")
+    pages = ngettext("{count} page", "{count} pages", row.pages).format(count=row.pages)
+    return " · ".join(part for part in (who, str(row.meta.year or ""), pages) if part)
+
+
+def upload_form(session: Session) -> None:
+    """Draw the upload box; what is put in it is read in the background, whatever one does here."""
+    with st.form("upload", clear_on_submit=True, border=False):
+        st.file_uploader(_("Add papers (PDF)"), "pdf", accept_multiple_files=True, key="files")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.form_submit_button(
+                _("Add"), type="primary", icon=":material/add:", on_click=_submit, args=(session,)
+            )
+            st.text_input(
+                _("Password"),
+                type="password",
+                key="file-password",
+                placeholder=_("Password, if a file has one"),
+                label_visibility="collapsed",
+                width=260,
+            )
+
+
+def _submit(session: Session) -> None:
+    for file in st.session_state["files"]:
+        session.bench.add_queue.submit(
+            session.user, file.name, file.getvalue(), st.session_state["file-password"]
+        )
+    st.session_state["nothing-chosen"] = not st.session_state["files"]
+
+
+def sample_button(session: Session) -> None:
+    """Offer the sample papers that come with Lectern."""
+    st.button(
+        _("Try with the sample papers"),
+        type="primary",
+        icon=":material/science:",
+        on_click=_add_samples,
+        args=(session,),
+    )
+
+
+def _add_samples(session: Session) -> None:
+    for path in sorted(SAMPLES.glob("*.pdf")):
+        session.bench.add_queue.submit(session.user, path.name, path.read_bytes())
+
+
+def suggestions(rows: list[PaperRow]) -> list[str]:
+    """Return questions to begin with, when the sample papers are in the library."""
+    titles = {row.meta.title for row in rows}
+    papers = json.loads((SAMPLES / "samples.json").read_text(encoding="utf-8"))["papers"]
+    return [
+        paper["questions"][0][paper["language"]] for paper in papers if paper["title"] in titles
+    ]
+
+
+def queue(session: Session) -> None:
+    """Draw the files on their way, afresh while any moves; a finished one redraws the page."""
+    if st.session_state.pop("nothing-chosen", False):
+        st.warning(_("Choose a PDF first, then press Add."))
+    entries = session.bench.add_queue.entries(session.user)
+    if not entries:
+        return
+    moving = any(entry.state not in OVER for entry in entries)
+    before = sum(entry.state == "done" for entry in entries)
+
+    @st.fragment(run_every=POLL_SECONDS if moving else None)
+    def draw() -> None:
+        now = session.bench.add_queue.entries(session.user)
+        for entry in now:
+            _entry(session, entry)
+        if sum(entry.state == "done" for entry in now) != before or (
+            moving and all(entry.state in OVER for entry in now)
+        ):
+            session.bench.backfill.wake()
+            st.rerun()
+
+    with st.container(border=True, key="queue"):
+        draw()
+        _summary(session, entries)
+
+
+def _summary(session: Session, entries: list[Adding]) -> None:
+    if any(entry.state not in OVER for entry in entries):
+        return
+    count = {name: sum(entry.state == name for entry in entries) for name in OVER}
+    parts = [ngettext("{count} paper added", "{count} papers added", count["done"])]
+    parts[0] = parts[0].format(count=count["done"])
+    if count["failed"]:
+        failed = ngettext("{count} file not added", "{count} files not added", count["failed"])
+        parts.append(failed.format(count=count["failed"]))
+    if count["stopped"]:
+        parts.append(_("{count} stopped").format(count=count["stopped"]))
+    left, right = st.columns([6, 1], vertical_alignment="center")
+    left.markdown(", ".join(parts))
+    clear = [entry.id for entry in entries]
+    right.button(
+        _("Clear"), key="queue-clear", on_click=_dismiss, args=(session, clear), type="tertiary"
+    )
+
+
+def _entry(session: Session, entry: Adding) -> None:
+    left, right = st.columns([8, 1], vertical_alignment="center")
+    name = plain(entry.name)
+    if entry.state == "failed":
+        why = f"{translated(entry.message)} {translated(entry.hint)}"
+        left.error(f"{name}: {plain(why)}", icon=":material/error:")
+    elif entry.state == "stopped":
+        left.warning(_("{file}: stopped, nothing of it was stored.").format(file=name))
+    elif entry.state == "done":
+        left.markdown(f":green[:material/check:] {plain(entry.title or entry.name)}{_done(entry)}")
+    else:
+        left.progress(_share(entry), text=f"{name}: {plain(_stage(entry))}")
+    over = entry.state in OVER
+    label, icon, act = (_("Dismiss"), CLOSE, _dismiss) if over else (_("Stop"), STOP, _stop)
+    right.button(
+        "",
+        key=f"adding-{entry.id}",
+        icon=icon,
+        type="tertiary",
+        help=f"{label} {name}",
+        on_click=act,
+        args=(session, [entry.id]),
+    )
+
+
+def _done(entry: Adding) -> str:
+    if entry.duplicate:
+        return " :gray[" + _("was there already") + "]"
+    pages = ngettext("{count} page", "{count} pages", entry.pages).format(count=entry.pages)
+    return f" :gray[{pages}]"
+
+
+def _stop(session: Session, entries: list[UUID]) -> None:
+    for entry in entries:
+        session.bench.add_queue.stop(session.user, entry)
+
+
+def _dismiss(session: Session, entries: list[UUID]) -> None:
+    for entry in entries:
+        session.bench.add_queue.dismiss(session.user, entry)
+
+
+def _share(entry: Adding) -> float:
+    """Return how much of the work is done: stages count alike, and each by its own progress."""
+    if entry.progress is None:
+        return 0.0
+    at = entry.progress
+    within = at.done / at.total if at.total else 0.0
+    return min(1.0, (STAGES.index(at.stage) + within) / len(STAGES))
+
+
+def _stage(entry: Adding) -> str:
+    if entry.progress is None:
+        return _("waiting")
+    at = entry.progress
+    counted = f" {at.done}/{at.total}" if at.total > 1 else ""
+    return translated(at.stage) + counted
+
+
+def names(rows: list[PaperRow]) -> dict[UUID, str]:
+    """Return what each paper is called."""
+    return {row.paper_id: title_of(row) for row in rows}
+
+
+def table(rows: list[PaperRow]) -> list[dict[str, Any]]:
+    """Return the library as rows of a table."""
+    return [
+        {
+            "title": title_of(row),
+            "authors": ", ".join(row.meta.authors),
+            "year": str(row.meta.year or ""),
+            "pages": row.pages,
+            "added": row.added_at[:10],
+        }
+        for row in rows
+    ]

@@ -1,0 +1,50 @@
+"""What one browser session remembers between page runs: all of it, in one typed object.
+
+Widget values vanish when the page changes; what must survive is kept here instead.
+"""
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import streamlit as st
+
+_KEY = "lectern"
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A passage the reader marked and wants to ask about."""
+
+    text: str
+    paper_id: UUID
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """Something removed that can be had back; `kind` is `paper` or `conversation`."""
+
+    kind: str
+    ids: tuple[UUID, ...]
+    title: str
+
+
+@dataclass
+class State:
+    """The session's state. `problem` is a sentence to show on the next run, then forgotten."""
+
+    language_known: bool = False
+    scope: tuple[UUID, ...] = ()
+    selected: Selected | None = None
+    removal: Removal | None = None
+    problem: str = ""
+    going: tuple[str, dict[str, str]] | None = None
+    pane_pages: dict[str, int] = field(default_factory=dict)
+
+
+def state() -> State:
+    """Return this session's state, made at its first use."""
+    if _KEY not in st.session_state:
+        st.session_state[_KEY] = State()
+    found: State = st.session_state[_KEY]
+    return found
