@@ -98,13 +98,20 @@ def _library_index(workbench: Workbench) -> Iterator[Part]:
         yield Part(
             say("library index"),
             "on",
-            say("Chroma server at {url}, {count:d} rows checked since the start", url=status.url, count=status.rows),
+            say(
+                "Chroma server at {url}, {count:d} rows checked since the start",
+                url=status.url,
+                count=status.rows,
+            ),
         )
     elif status.owner:
         yield Part(
             say("library index"),
             "on",
-            say("Chroma in the data folder, {count:d} rows checked since the start", count=status.rows),
+            say(
+                "Chroma in the data folder, {count:d} rows checked since the start",
+                count=status.rows,
+            ),
         )
     else:
         why = say("another Lectern has Chroma open: this one searches Postgres exactly")

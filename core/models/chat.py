@@ -38,6 +38,7 @@ OPENAI_MODEL = "gpt-5.4-mini"
 _CONNECT_SECONDS = 10.0
 _ATTEMPTS = 3
 _LONGEST_WAIT = 20.0
+_CANCEL_AGAIN_SECONDS = 0.05
 _POLL_SECONDS = 0.05
 _NO_KEY = "none"
 """Servers without keys (Ollama, vLLM) ignore it; the client insists on having one."""
@@ -353,7 +354,14 @@ class _Request:
 
     def cancel(self) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: it is over already
-            self._loop.call_soon_threadsafe(self._task.cancel)
+            self._loop.call_soon_threadsafe(self._cancel)
+
+    def _cancel(self) -> None:
+        # Again until it takes: a cancellation was seen to be swallowed below the HTTP client, and
+        # the model then wrote on to its last word.
+        if not self._task.done():
+            self._task.cancel()
+            self._loop.call_later(_CANCEL_AGAIN_SECONDS, self._cancel)
 
     def _run(self) -> None:
         try:

@@ -1,6 +1,8 @@
 """The chat model against a real server on loopback."""
 
+import asyncio
 import json
+import queue
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +17,7 @@ from core.models.chat import (
     DEEPSEEK_MODEL,
     OPENAI_MODEL,
     ChatModel,
+    _Request,
     chat_model,
     endpoint,
 )
@@ -368,3 +371,22 @@ def _wait_for(condition: Callable[[], bool], seconds: float = 15) -> None:
     while not condition():
         assert time.monotonic() < until, "waited too long"
         time.sleep(0.01)
+
+
+def test_a_request_that_swallows_a_cancellation_is_cancelled_again():
+    """Seen under the HTTP client: without a second try the model writes on to its last word."""
+    cancelled = []
+
+    async def stubborn() -> None:
+        while len(cancelled) < 2:
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                cancelled.append(1)
+        await asyncio.sleep(60)
+
+    ends = queue.SimpleQueue()
+    request = _Request(stubborn(), ends)
+    request.cancel()
+    assert ends.get(timeout=2).error is None
+    assert len(cancelled) == 2
