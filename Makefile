@@ -10,7 +10,7 @@ BIN   := $(VENV)/bin
 KIND  := $(if $(LIGHT),light,full)
 READY := $(VENV)/.ready-$(KIND)
 
-.PHONY: run test check format browser samples messages clean
+.PHONY: run test check format screenshots browser samples messages clean
 
 run: $(READY)
 	@$(BIN)/streamlit run streamlit_app.py \
@@ -29,6 +29,9 @@ check: $(VENV)/.ready-dev
 format: $(VENV)/.ready-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+screenshots: $(VENV)/.ready-dev
+	$(BIN)/python -m docs.screenshots
 
 samples: $(VENV)/.ready-dev
 	$(BIN)/python data/samples/typeset.py

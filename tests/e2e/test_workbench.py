@@ -2,10 +2,15 @@
 
 import re
 import time
+from hashlib import sha256
 
 import pytest
 from playwright.sync_api import expect
 
+from core.db.papers import StoredFile
+from core.retrieval.tokenize import tokenize
+from core.types import LOCAL_USER, ChunkDraft, Page, PaperMeta, ParsedPaper
+from core.workbench import open_workbench
 from tests.e2e.conftest import new_page, running_app
 from tests.e2e.steps import answer, ask, bubble, cite, preload
 from tests.fixtures.model_server import LoopbackServer, Reply
@@ -253,3 +258,28 @@ def test_chinese_from_the_first_string(tmp_path, browser):
         expect(again.get_by_role("link", name=re.compile("Library$"))).to_be_visible()
         again.context.close()
     page.context.close()
+
+
+TEXT = "The keeper counts forty lanterns every evening.\n\nThen he sleeps."
+
+
+def test_a_paper_that_is_only_text_shows_its_passage(tmp_path, page):
+    with open_workbench(tmp_path / "data") as bench:
+        _add_text(bench, TEXT)
+    with running_app(tmp_path) as address:
+        page.goto(f"{address}/ask")
+        ask(page, "How many lanterns does the keeper count?")
+        answer(page, 0).get_by_role("button", name=re.compile("^Citation 1:")).first.click()
+        marked = page.locator(".lectern-page .reading mark.current")
+        expect(marked).to_contain_text("forty lanterns every evening")
+        expect(page.locator(".lectern-page img")).to_be_hidden()
+
+
+def _add_text(bench, text):
+    pages = (Page(1, 595, 842, text),)
+    chunk = ChunkDraft(1, "Lanterns", "body", text, ())
+    file = StoredFile(sha256(text.encode()).hexdigest(), text.encode(), len(text), "text/plain")
+    parsed = ParsedPaper(PaperMeta(title="On lanterns", language="en"), pages, (chunk,))
+    vectors = {embedder.name: embedder.encode([text]) for embedder in bench.embedders}
+    terms = [" ".join(tokenize(text))]
+    bench.papers.add(LOCAL_USER, "lanterns.txt", file, parsed, terms, vectors)
