@@ -1,5 +1,6 @@
 """A workbench of a bench's own: new folder, embedded database, no key, no outside server."""
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,12 +25,20 @@ _UNSET = dict.fromkeys(
 
 
 @contextmanager
-def isolated_workbench(**settings: str) -> Iterator[Workbench]:
+def isolated_workbench(folder: Path | None = None, **settings: str) -> Iterator[Workbench]:
     """Yield a workbench nobody else uses; what is set here counts, the environment's keys do not.
 
-    EMBEDDING_MODELS is the environment's, so that either set-up can be measured.
+    Its data are in `folder`, or in a new one that is gone afterwards. EMBEDDING_MODELS is the
+    environment's, so that either set-up can be measured.
     """
-    with tempfile.TemporaryDirectory(prefix="lectern-bench-") as folder:
-        values = {"LECTERN_DATA_DIR": str(Path(folder) / "data"), **_UNSET, **settings}
+    with tempfile.TemporaryDirectory(prefix="lectern-bench-") as temporary:
+        data = folder or Path(temporary) / "data"
+        values = {"LECTERN_DATA_DIR": str(data), **_UNSET, **settings}
         with Workbench(Settings.model_validate(values)) as workbench:
             yield workbench
+
+
+def isolated_environment(folder: Path, **settings: str) -> dict[str, str]:
+    """Return the environment of another process that shall work as isolated, on that folder."""
+    kept = {name: value for name, value in os.environ.items() if name not in _UNSET}
+    return {**kept, "LECTERN_DATA_DIR": str(folder), **settings}

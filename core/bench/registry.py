@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from core.bench import answer, ingest, retrieval, tokens
+from core.bench import answer, ingest, retrieval, tokens, ui
 from core.errors import BadInput
 
 _SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -12,6 +12,9 @@ PAPER = "pdf_papers/wellawatte_explanations.pdf"
 """41 pages: what adding a paper and answering from it are measured on."""
 LONG_PAPER = "pdf_papers/jss_v18i03_46p.pdf"
 """More than the 84,000 characters that `bench tokens` cuts it to."""
+
+BOOK = "pdf_papers/freeculture_352p.pdf"
+"""What `bench ui` turns pages of; without it, the longest of the sample papers."""
 
 
 def run(name: str, data: Path | None) -> dict[str, Any]:
@@ -40,11 +43,18 @@ def _retrieval(data: Path | None) -> dict[str, Any]:
     return retrieval.run()
 
 
+def _ui(data: Path | None) -> dict[str, Any]:
+    if data is None and not (_SHARED / BOOK).is_file():
+        return ui.run()
+    return ui.run(_paper(data, BOOK))
+
+
 BENCHES: dict[str, Callable[[Path | None], dict[str, Any]]] = {
     "ingest": _ingest,
     "retrieval": _retrieval,
     "answer": _answer,
     "tokens": _tokens,
+    "ui": _ui,
 }
 
 

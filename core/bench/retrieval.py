@@ -92,7 +92,7 @@ def run(papers: int = 1_000, chunks: int = 50) -> dict[str, Any]:
         for embedder in embedders:
             embedder.encode(["warm"])
         before = _resident_mb()
-        maker = _Maker(embedders)
+        maker = Maker(embedders)
         library, loading = _timed(lambda: [maker.add(bench, chunks) for _ in range(papers)])
         report: dict[str, Any] = {
             "papers": papers,
@@ -107,7 +107,7 @@ def run(papers: int = 1_000, chunks: int = 50) -> dict[str, Any]:
         return report
 
 
-def _questions(bench: Workbench, maker: "_Maker", library: Sequence[UUID]) -> dict[str, Any]:
+def _questions(bench: Workbench, maker: "Maker", library: Sequence[UUID]) -> dict[str, Any]:
     everything = Scope(LOCAL_USER)
     ask = _Asker(bench.searcher, maker.questions())
     report: dict[str, Any] = {"first_ever_question_ms": ask.first(everything)}
@@ -140,7 +140,7 @@ def _restart(bench: Workbench, ask: "_Asker") -> dict[str, Any]:
         return {"first_after_restart_ms": first, "second_after_restart_ms": again.first(everything)}
 
 
-def _recall(bench: Workbench, maker: "_Maker", library: Sequence[UUID]) -> dict[str, float]:
+def _recall(bench: Workbench, maker: "Maker", library: Sequence[UUID]) -> dict[str, float]:
     """Return, by model, the share of the exact 10 nearest that the index lists."""
     report = {}
     for embedder in bench.embedders:
@@ -155,7 +155,7 @@ def _recall(bench: Workbench, maker: "_Maker", library: Sequence[UUID]) -> dict[
 
 
 def _baseline(
-    bench: Workbench, maker: "_Maker", library: Sequence[UUID], ours_ms: float
+    bench: Workbench, maker: "Maker", library: Sequence[UUID], ours_ms: float
 ) -> dict[str, Any]:
     questions = maker.topics[:: len(maker.topics) // 20]
     matrices = [
@@ -178,7 +178,7 @@ def _baseline(
     }
 
 
-def _sample(maker: "_Maker") -> int:
+def _sample(maker: "Maker") -> int:
     return max(1, BASELINE_DOCUMENTS // maker.chunks)
 
 
@@ -215,7 +215,7 @@ class _Asker:
         return timing
 
 
-class _Maker:
+class Maker:
     """Papers about topics: texts with Zipf's frequencies, vectors around the topic's own."""
 
     def __init__(self, embedders: Sequence[Embedder]) -> None:
