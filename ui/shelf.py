@@ -124,16 +124,7 @@ def remove(session: Session, chosen: list[PaperRow]) -> None:
 def details(session: Session, row: PaperRow) -> None:
     """Draw one paper: what it is, what one can do with it, and its pages."""
     with st.container(key="reading"):
-        left, right = st.columns([8, 1], vertical_alignment="top")
-        left.subheader(plain(title_of(row)), anchor=False)
-        right.button(
-            "",
-            key="close-paper",
-            icon=":material/close:",
-            help=_("Close"),
-            on_click=close,
-            type="tertiary",
-        )
+        st.subheader(plain(title_of(row)), anchor=False)
         st.caption(plain(about(row)))
         with st.container(horizontal=True):
             st.button(

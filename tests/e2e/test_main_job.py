@@ -88,7 +88,7 @@ def test_a_removed_paper_can_be_had_back(app, page):
     page.goto(f"{app}/library")
     upload(page, SAMPLE)
     expect(page.get_by_text("1 paper", exact=True)).to_be_visible()
-    page.get_by_test_id("stDataFrame").locator("canvas").first.click(position={"x": 16, "y": 52})
+    page.get_by_test_id("stDataFrame").click(position={"x": 16, "y": 52})
     page.get_by_role("button", name=re.compile("Remove$")).click()
     expect(page.get_by_text(ROWS)).to_have_count(0)
     page.get_by_role("button", name=re.compile("Undo$")).click()

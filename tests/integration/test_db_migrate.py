@@ -8,10 +8,11 @@ import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, text
 
 from core.db.engine import make_engine
-from core.db.migrate import VERSION_TABLE, upgrade
+from core.db.migrate import HEAD, VERSION_TABLE, upgrade
 from core.db.orm import Base
 from core.errors import DatabaseDown
 from tests.conftest import ROOT
@@ -39,7 +40,12 @@ def test_upgrading_again_changes_nothing(database: Engine) -> None:
     upgrade(database)
     with database.connect() as connection:
         versions = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).all()
-    assert len(versions) == 1
+    assert versions == [(HEAD,)]
+
+
+def test_the_newest_migration_is_the_one_a_database_is_compared_with() -> None:
+    scripts = ScriptDirectory(str(ROOT / "core" / "db" / "migrations"))
+    assert scripts.get_current_head() == HEAD
 
 
 def test_two_processes_upgrade_at_once(empty_url: str) -> None:

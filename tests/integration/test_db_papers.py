@@ -169,6 +169,38 @@ def test_another_users_paper_does_not_exist(store: PaperStore) -> None:
     assert store.library(LOCAL_USER) == (paper_id,)
 
 
+def test_the_remembered_list_follows_every_change(store: PaperStore, database: Engine) -> None:
+    first, second = add(store, content=b"0"), add(store, content=b"1")
+    elsewhere = PaperStore(database)
+
+    def listed() -> list[tuple[UUID, str]]:
+        rows = store.papers(LOCAL_USER)
+        assert rows == PaperStore(database).papers(LOCAL_USER)
+        rows.clear()  # the caller's own
+        return [(row.paper_id, row.filename) for row in store.papers(LOCAL_USER)]
+
+    assert {paper for paper, _ in listed()} == {first, second}
+    elsewhere.remove(LOCAL_USER, first)
+    assert [paper for paper, _ in listed()] == [second]
+    elsewhere.restore(LOCAL_USER, first)
+    assert {paper for paper, _ in listed()} == {first, second}
+    elsewhere.add_to_library(LOCAL_USER, first, "another name.pdf")
+    assert (first, "another name.pdf") in listed()
+    for paper in (first, second):
+        elsewhere.remove(LOCAL_USER, paper)
+    assert listed() == []
+
+
+def test_a_list_is_read_once_until_the_library_changes(
+    store: PaperStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(store)
+    read = []
+    monkeypatch.setattr("core.db.papers.paper_row", lambda row: read.append(row) or paper_row(row))
+    assert store.papers(LOCAL_USER) == store.papers(LOCAL_USER)
+    assert len(read) == 1
+
+
 def test_removing_and_undoing(store: PaperStore) -> None:
     keep, paper_id = add(store, content=b"0"), add(store, content=b"1")
     add(store, OTHER, content=b"1")
