@@ -4,6 +4,8 @@ Reading and writing go through psycopg itself, in binary: a paper's vectors come
 millisecond, as text they would take ten times as long.
 """
 
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -50,6 +52,17 @@ _NOT_HELD = """
         AND (l.removed_at IS NULL OR l.removed_at >= %(before)s))
 """
 _END_OF_PAGES = 2**31
+_LIST_MARK = """
+    SELECT count(*) || '-' || coalesce(bit_xor(
+        hashtextextended(concat_ws(' ', paper_id, added_at, filename), 0)), 0)
+    FROM library WHERE user_id = %s AND removed_at IS NULL
+"""
+_LIST = f"""
+    SELECT ({_LIST_MARK}), listed.* FROM ({PAPER_ROWS}) AS listed
+    ORDER BY listed.added_at DESC, listed.id
+"""  # noqa: S608 - our own two constants
+_LISTS = 16
+"""Of so many users the list of papers is remembered."""
 
 
 class PaperStore:
@@ -60,6 +73,8 @@ class PaperStore:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._lists: OrderedDict[UUID, tuple[str, list[PaperRow]]] = OrderedDict()
+        self._lists_lock = threading.Lock()
 
     @property
     def engine(self) -> Engine:
@@ -187,10 +202,29 @@ class PaperStore:
             )
 
     def papers(self, user_id: UUID) -> list[PaperRow]:
-        """Return a library's papers, the newest first. `pending_models` is the caller's to fill."""
+        """Return a library's papers, the newest first. `pending_models` is the caller's to fill.
+
+        Every page asks for them, and a stored paper never changes: the list is remembered with a
+        mark of the library as of the same moment, and read again when the mark is another.
+        """
         with self._reading() as cursor:
-            cursor.execute(f"{PAPER_ROWS} ORDER BY l.added_at DESC, p.id", [user_id])
-            return [paper_row(row) for row in cursor]
+            mark = (cursor.execute(_LIST_MARK, [user_id]).fetchone() or ("",))[0]
+            with self._lists_lock:
+                known_mark, known = self._lists.get(user_id, ("", []))
+            if known_mark == mark:
+                return list(known)
+            found = cursor.execute(_LIST, [user_id, user_id]).fetchall()
+        rows = [paper_row(row[1:]) for row in found]
+        if found:
+            self._remember(user_id, found[0][0], rows)
+        return list(rows)
+
+    def _remember(self, user_id: UUID, mark: str, rows: list[PaperRow]) -> None:
+        with self._lists_lock:
+            self._lists[user_id] = (mark, rows)
+            self._lists.move_to_end(user_id)
+            while len(self._lists) > _LISTS:
+                self._lists.popitem(last=False)
 
     def paper(self, user_id: UUID, paper_id: UUID) -> PaperRow:
         """Return one paper of a library.

@@ -11,17 +11,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-import bm25s
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import (  # type: ignore[import-untyped]
-    coo_array,
-    csc_array,
-    csr_array,
-    vstack,
-)
+
+# bm25s and scipy are imported where an index is made: the start of the app need not wait for them.
+if TYPE_CHECKING:
+    from bm25s import BM25
+    from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -44,7 +42,7 @@ class _Vocabulary(dict[str, int]):
 class TermIndex:
     """BM25 scores of every (term, chunk) of a library, ready to be added up. Immutable."""
 
-    def __init__(self, ids: Ids, scorer: bm25s.BM25, average_length: float, owners: Owners) -> None:
+    def __init__(self, ids: Ids, scorer: "BM25", average_length: float, owners: Owners) -> None:
         self.ids = ids
         """Chunk ids in ascending order, shape (n,)."""
         self.owners = owners
@@ -76,12 +74,14 @@ class TermIndex:
         ids: Ids,
         owners: Owners,
         vocabulary: _Vocabulary,
-        parts: list[csr_array],
+        parts: list["csr_array"],
         lengths: Floats,
     ) -> Self:
+        from scipy.sparse import vstack
+
         for part in parts:
             part.resize((part.shape[0], len(vocabulary)))
-        counts: csc_array = vstack(parts, format="csc")
+        counts = vstack(parts, format="csc")
         average = float(lengths.mean()) if len(lengths) and lengths.any() else 1.0
         containing = np.diff(counts.indptr)
         weights = np.log1p((len(ids) - containing + 0.5) / (containing + 0.5)).astype(np.float32)
@@ -216,8 +216,10 @@ def _in_step(ids: Ids, documents: Iterable[tuple[int, str]]) -> Iterator[str]:
         yield terms if chunk_id == wanted else ""
 
 
-def _count(documents: list[str], vocabulary: _Vocabulary, lengths: list[int]) -> csr_array:
+def _count(documents: list[str], vocabulary: _Vocabulary, lengths: list[int]) -> "csr_array":
     """Return term counts, shape (documents, terms known so far), and note the lengths."""
+    from scipy.sparse import coo_array
+
     own: list[int] = []
     numbers: list[int] = []
     for document in documents:
@@ -237,12 +239,14 @@ def _scorer(
     indptr: NDArray[np.int32],
     size: int,
     vocabulary: dict[str, int],
-) -> bm25s.BM25:
+) -> "BM25":
     """Return a bm25s index over scores computed here.
 
     Its own way of building them takes a Python step per term and chunk: five times as long.
     """
-    scorer = bm25s.BM25(k1=_K1, b=_B, method="atire", idf_method="lucene")
+    from bm25s import BM25
+
+    scorer = BM25(k1=_K1, b=_B, method="atire", idf_method="lucene")
     scorer.scores = {"data": data, "indices": indices, "indptr": indptr, "num_docs": size}
     scorer.vocab_dict = vocabulary
     scorer.nonoccurrence_array = None

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine, text
 
+from core.db.paper_rows import paper_row
 from core.db.papers import PaperStore
 from core.errors import BadInput, NotFound
 from core.types import LOCAL_USER, ChunkDraft, PaperMeta
