@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
-pytest_plugins = ["tests.fixtures.database", "tests.fixtures.model_server"]
+pytest_plugins = [
+    "tests.fixtures.database",
+    "tests.fixtures.model_server",
+    "tests.fixtures.sign_in",
+]
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "data"

@@ -35,6 +35,8 @@ class running_app:  # reads as a statement: with running_app(folder) as address
         self, folder: Path, script: str = "streamlit_app.py", *options: str, **environment: str
     ) -> None:
         self.script, self.options = script, options
+        self.port = _free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
         self.log = folder / "app.log"
         self.environment = {
             **os.environ,
@@ -45,16 +47,14 @@ class running_app:  # reads as a statement: with running_app(folder) as address
         self.environment.setdefault("EMBEDDING_MODELS", "use-multilingual")
 
     def __enter__(self) -> str:
-        port = _free_port()
         command = [sys.executable, "-m", "streamlit", "run", self.script]
-        command += ["--server.address", "127.0.0.1", "--server.port", str(port), *self.options]
+        command += ["--server.address", "127.0.0.1", "--server.port", str(self.port), *self.options]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env=self.environment, stdout=log, stderr=log
             )
-        address = f"http://127.0.0.1:{port}"
-        _wait_for(f"{address}/_stcore/health", self.process, self.log)
-        return address
+        _wait_for(f"{self.address}/_stcore/health", self.process, self.log)
+        return self.address
 
     def __exit__(self, *error: object) -> None:
         self.process.terminate()

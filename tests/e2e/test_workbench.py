@@ -283,3 +283,27 @@ def _add_text(bench, text):
     vectors = {embedder.name: embedder.encode([text]) for embedder in bench.embedders}
     terms = [" ".join(tokenize(text))]
     bench.papers.add(LOCAL_USER, "lanterns.txt", file, parsed, terms, vectors)
+
+
+def test_a_paper_is_read_by_outline_search_and_pages(app, page):
+    page.goto(f"{app}/library")
+    page.get_by_test_id("stDataFrame").click(position={"x": 16, "y": 52})
+    number = page.locator(".lectern-page input")
+    expect(number).to_have_value("1")
+    page.get_by_role("button", name="Next page").click()
+    expect(number).to_have_value("2")
+    page.get_by_role("button", name=re.compile("Outline")).click()
+    page.get_by_test_id("stPopoverBody").get_by_role("button").first.click()
+    expect(number).to_have_value("1")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name=re.compile("Find")).click()
+    page.get_by_label("Find in this paper").fill("passage")
+    page.get_by_label("Find in this paper").press("Enter")
+    expect(page.get_by_text(re.compile(r"^\d+ places$"))).to_be_visible()
+    expect(page.locator(".lectern-page .found").first).to_be_attached()
+    wide = page.locator(".lectern-page .sheet").bounding_box()["width"]
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Larger").click()
+    page.wait_for_function(
+        "width => document.querySelector('.lectern-page .sheet').offsetWidth > width + 10", arg=wide
+    )
