@@ -11,6 +11,7 @@ session = page()
 number = conversation.conversation_id()
 turns = conversation.load(session, number)
 papers = session.bench.papers.papers(session.user)
+conversation.restore_scope(turns)
 
 with st.sidebar:
     st.divider()

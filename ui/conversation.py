@@ -105,6 +105,14 @@ def _watch_for_others(session: Session, turns: list[TurnRow]) -> None:
     look()
 
 
+def restore_scope(turns: list[TurnRow]) -> None:
+    """Take up the papers the conversation was last about, once it is opened."""
+    opened = str(turns[-1].conversation_id) if turns else ""
+    if opened != state().scope_of:
+        state().scope = (turns[-1].scope or ()) if turns else ()
+        state().scope_of = opened
+
+
 def choose_papers(session: Session, rows: list[PaperRow]) -> None:
     """Draw the scope picker: which papers the next question is about; none means all."""
     titles = names(rows)

@@ -172,7 +172,7 @@ def _obey(key: str, paper: Selected, turn: TurnRow | None, event: PageEvent) -> 
     elif event.kind == "quote":
         state().selected = replace(paper, text=event.text)
         if turn is None:
-            state().scope = (paper.paper_id,)
+            state().scope, state().scope_of = (paper.paper_id,), ""
             go(ASK)
     elif event.kind == "close":
         close()

@@ -101,7 +101,7 @@ def _acts(session: Session, chosen: list[PaperRow]) -> None:
 
 def ask_about(papers: tuple[UUID, ...]) -> None:
     """Go to a new conversation about these papers."""
-    state().scope = papers
+    state().scope, state().scope_of = papers, ""
     go(ASK)
 
 

@@ -31,10 +31,16 @@ class Removal:
 
 @dataclass
 class State:
-    """The session's state. `problem` is a sentence to show on the next run, then forgotten."""
+    """The session's state.
+
+    `scope`: the papers the next question is about, none means all; `scope_of`: in which conversation
+    ('' in a new one). `problem` is a sentence to show on the next run, then forgotten. `going`: the page to
+    open when the next run begins. `pane_pages`: the page each pane has been turned to.
+    """
 
     language_known: bool = False
     scope: tuple[UUID, ...] = ()
+    scope_of: str = ""
     selected: Selected | None = None
     removal: Removal | None = None
     problem: str = ""
