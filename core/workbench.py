@@ -39,6 +39,8 @@ from core.retrieval.search import Searcher
 from core.retrieval.tokenize import tokenize
 from core.wording import say
 
+WARM_UP_AFTER = 1.5
+"""Seconds: the first page is drawn before the models load, which takes all the time there is."""
 CHECKPOINT_SECONDS = 5.0
 """A turn waits no longer than this for a database that is away, and goes on without."""
 
@@ -239,7 +241,9 @@ class Workbench:
         """Get ready what a server wants at hand, without keeping anybody waiting for it."""
         self.backfill.start()
         self.housekeeping.start()
-        threading.Thread(target=self._warm, name="warm-up", daemon=True).start()
+        warming = threading.Timer(WARM_UP_AFTER, self._warm)
+        warming.name, warming.daemon = "warm-up", True
+        warming.start()
 
     def _warm(self) -> None:
         try:

@@ -1,10 +1,14 @@
 """System: which parts of Lectern work, with which models, and how much there is."""
 
+import streamlit as st
+
 from ui import system
 from ui.frame import page
 from ui.language import _
 
 session = page(_("System"))
-system.parts(session)
+states = st.container()
 system.sizes(session)
 system.versions()
+with states:
+    system.parts(session)

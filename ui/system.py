@@ -1,16 +1,22 @@
 """What the System page shows: the same states as `python -m core doctor`, models, sizes, versions."""
 
 import platform
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from importlib.metadata import version
+from queue import Empty, SimpleQueue
 
 import streamlit as st
 
-from core.doctor import examine
+from core.doctor import Part, examination
+from core.workbench import Workbench
 from ui.frame import Session
 from ui.language import _, translated
 from ui.safe import plain
 
 PACKAGES = ("streamlit", "langchain", "langgraph", "chromadb", "sqlalchemy", "pypdfium2")
+WAIT_SECONDS = 0.1
 
 
 def parts(session: Session) -> None:
@@ -20,21 +26,43 @@ def parts(session: Session) -> None:
         "off": ":gray[:material/do_not_disturb_on:] " + _("off"),
         "broken": ":red[:material/error:] " + _("broken"),
     }
-    with st.spinner(_("Looking at every part…")):
-        found = examine(session.bench)
-    broken = [part for part in found if part["state"] == "broken"]
-    if broken:
-        st.error(_("Something is broken: see below what to do."), icon=":material/error:")
-    else:
-        st.success(_("Everything that is set up works."), icon=":material/check_circle:")
     owner = session.visitor.kind != "guest"
-    for part in found:
+    verdict, broken = st.empty(), False
+    for part in _as_found(session.bench):
+        broken = broken or part.state == "broken"
         left, middle, right = st.columns([2, 1, 6])
-        left.markdown(f"**{plain(translated(part['part']))}**")
-        middle.markdown(words[part["state"]])
+        left.markdown(f"**{plain(translated(part.part))}**")
+        middle.markdown(words[part.state])
         if owner:
-            hint = f"  \n:gray[{plain(translated(part['hint']))}]" if part["hint"] else ""
-            right.markdown(plain(translated(part["why"])) + hint)
+            hint = f"  \n:gray[{plain(translated(part.hint))}]" if part.hint else ""
+            right.markdown(plain(translated(part.why)) + hint)
+    if broken:
+        verdict.error(_("Something is broken: see below what to do."), icon=":material/error:")
+    else:
+        verdict.success(_("Everything that is set up works."), icon=":material/check_circle:")
+
+
+def _as_found(bench: Workbench) -> Iterator[Part]:
+    """Yield the parts as they are found, from another thread: who does not want to wait can leave.
+
+    A page run ends only where it calls Streamlit, so it must not wait long for anything else.
+    """
+    found: SimpleQueue[Part | None] = SimpleQueue()
+    pool = ThreadPoolExecutor(1, "doctor")
+    looking = pool.submit(lambda: [found.put(part) for part in examination(bench)])
+    looking.add_done_callback(lambda _done: found.put(None))
+    pool.shutdown(wait=False)
+    waiting = st.empty()
+    while not looking.done() or not found.empty():
+        try:
+            part = found.get(timeout=WAIT_SECONDS)
+        except Empty:
+            waiting.caption(_("Looking at every part…"))
+            continue
+        if part:
+            yield part
+    waiting.empty()
+    looking.result()
 
 
 def sizes(session: Session) -> None:
@@ -50,6 +78,11 @@ def sizes(session: Session) -> None:
 def versions() -> None:
     """Draw the versions a bug report should name."""
     st.subheader(_("Versions"), anchor=False)
+    st.code(_installed(), language=None)
+
+
+@cache
+def _installed() -> str:
     shown = [f"Python {platform.python_version()}"]
     shown += [f"{name} {version(name)}" for name in PACKAGES]
-    st.code("\n".join(shown), language=None)
+    return "\n".join(shown)

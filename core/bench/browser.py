@@ -20,7 +20,6 @@ APP = Path(__file__).resolve().parents[2] / "streamlit_app.py"
 PATIENCE = 120.0
 """Seconds after which a page that has not come, or an app that has not started, never will."""
 _FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
-_SIZE = {"width": 1280, "height": 900}
 _HINT = "It needs `pip install -r requirements-dev.txt` and a Chromium on the PATH."
 
 # Clicks and looks at every frame: `there` is when the wanted element is painted, `settled` when
@@ -149,7 +148,7 @@ def chromium() -> Iterator[Reader]:
         Unavailable: Playwright or Chromium is not here.
     """
     try:
-        from playwright.sync_api import Error, sync_playwright
+        from playwright.sync_api import Error, ViewportSize, sync_playwright
     except ImportError as error:
         raise Unavailable("This bench needs Playwright.", hint=_HINT) from error
     found = shutil.which("chromium") or shutil.which("google-chrome")
@@ -158,7 +157,8 @@ def chromium() -> Iterator[Reader]:
             browser = playwright.chromium.launch(executable_path=found, args=list(_FLAGS))
         except Error as error:
             raise Unavailable("This bench needs Chromium.", hint=_HINT) from error
-        page = browser.new_context(viewport=_SIZE, locale="en-US").new_page()
+        size = ViewportSize(width=1280, height=900)
+        page = browser.new_context(viewport=size, locale="en-US").new_page()
         page.set_default_timeout(1000 * PATIENCE)
         page.goto("about:blank")
         yield Reader(page)

@@ -37,6 +37,11 @@ class AccountStore:
         rises = (AccountTable.kind == "guest") & (new.excluded.kind != "guest")
         stale = AccountTable.seen_at < func.now() - text("interval '1 minute'")
         with self._engine.begin() as connection:
+            # Even an upsert that changes nothing locks the row, and its commit waits for the disk.
+            fresh = select(AccountTable.kind).where(AccountTable.user_id == user_id, ~stale)
+            known = connection.scalar(fresh)
+            if known is not None and (known != "guest" or kind == "guest"):
+                return
             connection.execute(
                 new.on_conflict_do_update(
                     index_elements=[AccountTable.user_id],

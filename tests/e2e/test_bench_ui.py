@@ -13,7 +13,15 @@ from core.errors import Unavailable
 from tests.e2e.conftest import CHROMIUM
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
-SMALL = Size(papers=3, chunks=5, switches=4, turns=1, starts=1, memory=(("light", LIGHT),))
+SMALL = Size(
+    papers=3,
+    chunks=5,
+    switches=4,
+    turns=1,
+    starts=1,
+    settle_seconds=0.0,
+    memory=(("light", LIGHT),),
+)
 
 
 @pytest.fixture
@@ -24,6 +32,7 @@ def report(monkeypatch):
         return pool.submit(run, size=SMALL).result()
 
 
+@pytest.mark.slow
 def test_every_figure_is_measured(report):
     assert 0.5 < report["cold_start_seconds"] < 60
     assert 0.5 < report["first_start_seconds"] < 60
