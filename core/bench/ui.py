@@ -255,7 +255,7 @@ def _pss(app: App, data: Path) -> dict[str, Any]:
 
 
 def _megabytes(processes: Sequence[psutil.Process]) -> int:
-    return round(sum(process.memory_full_info().pss for process in processes) / 2**20)
+    return round(sum(int(process.memory_full_info().pss) for process in processes) / 2**20)
 
 
 def _summary(milliseconds: Sequence[float]) -> dict[str, Any]:
