@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui import conversation, evidence, history
-from ui.frame import ASK, LIBRARY, link, page
+from ui.frame import LIBRARY, link, page
 from ui.language import _
 from ui.papers import queue, sample_button
 
@@ -15,9 +15,8 @@ conversation.restore_scope(turns)
 
 with st.sidebar:
     st.divider()
-    link(session, ASK, _("New conversation"), icon=":material/edit_square:")
     history.recent(session, number)
-    queue(session)
+    queue(session, brief=True)
 
 history.undo_bar(session)
 opened = evidence.current(turns)

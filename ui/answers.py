@@ -131,9 +131,10 @@ def _small_print(view: TurnView) -> None:
     if view.mode == "llm" and spent:
         saved = _("{spent} prompt tokens instead of {whole} for the whole text")
         parts.append(saved.format(spent=f"{spent:,}", whole=f"{whole:,}"))
-    elif view.mode == "extractive":
+    elif view.mode == "extractive" and all_:
         parts.append(_("in the papers' own words: no language model was used"))
-    st.caption(" · ".join(parts))
+    if parts:
+        st.caption(" · ".join(parts))
 
 
 def _citations(session: Session, view: TurnView, *, open_: bool) -> None:

@@ -106,22 +106,38 @@ def _watch_for_others(session: Session, turns: list[TurnRow]) -> None:
 
 
 def restore_scope(turns: list[TurnRow]) -> None:
-    """Take up the papers the conversation was last about, once it is opened."""
+    """Take up the papers the conversation was last about, once it is opened.
+
+    A passage marked in another conversation is let go.
+    """
     opened = str(turns[-1].conversation_id) if turns else ""
     if opened != state().scope_of:
+        state().selected = None
         state().scope = (turns[-1].scope or ()) if turns else ()
         state().scope_of = opened
 
 
 def choose_papers(session: Session, rows: list[PaperRow]) -> None:
-    """Draw the scope picker: which papers the next question is about; none means all."""
+    """Draw the scope picker: which papers the next question is about; none means all.
+
+    The list is sent to the browser only when it is opened: it may have a thousand papers.
+    """
     titles = names(rows)
-    given = tuple(paper for paper in state().scope if paper in titles)
-    key = f"scope-{hash(given)}"
-    st.multiselect(
+    given = [paper for paper in state().scope if paper in titles]
+    box = st.popover(
+        plain(_about_which([titles[paper] for paper in given])),
+        icon=":material/filter_list:",
+        key="scope-box",
+        on_change="rerun",
+        type="tertiary",
+    )
+    if not box.open:
+        return
+    key = f"scope-{hash(tuple(given))}"
+    box.multiselect(
         _("Ask about"),
         list(titles),
-        default=list(given),
+        default=given,
         format_func=titles.__getitem__,
         placeholder=_("All papers"),
         key=key,
@@ -130,15 +146,24 @@ def choose_papers(session: Session, rows: list[PaperRow]) -> None:
     )
 
 
+def _about_which(titles: list[str]) -> str:
+    if not titles:
+        return _("About all papers")
+    if len(titles) == 1:
+        return _("About {title}").format(title=titles[0])
+    return _("About {count} papers").format(count=len(titles))
+
+
 def _scope(key: str) -> None:
     state().scope = tuple(st.session_state[key])
 
 
 def first_questions(session: Session, rows: list[PaperRow]) -> None:
     """Offer questions to begin with."""
-    suggested = suggestions(rows)
-    if suggested:
-        st.caption(_("Try one of these, or ask your own"))
+    scope = state().scope
+    asked_about = [row for row in rows if not scope or row.paper_id in scope]
+    suggested = suggestions(asked_about) or _general_questions()
+    st.caption(_("Try one of these, or ask your own"))
     with st.container(gap="xsmall"):
         for number, question in enumerate(suggested):
             st.button(
@@ -151,12 +176,20 @@ def first_questions(session: Session, rows: list[PaperRow]) -> None:
             )
 
 
+def _general_questions() -> list[str]:
+    return [
+        _("What problem does the paper address?"),
+        _("What are the main results?"),
+        _("How does it compare with earlier work?"),
+    ]
+
+
 def question_box(session: Session) -> None:
     """Draw the box for the next question, with the passage it is about when one is marked."""
     marked = state().selected
     if marked:
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.markdown(f":material/format_quote: {plain(_short(marked.text))}")
+            st.markdown(f":material/format_quote: {plain(_short(marked.text))}", width="stretch")
             st.button(
                 "",
                 key="unselect",

@@ -26,9 +26,8 @@ FORMATS = (
 def recent(session: Session, current: UUID | None, limit: int = LISTED) -> None:
     """Draw links to the newest conversations."""
     rows = session.bench.conversations.conversations(session.user, limit=limit)
-    if not rows:
-        st.caption(_("None yet."))
     with st.container(key="conversations", gap=None):
+        link(session, ASK, _("New conversation"), icon=":material/edit_square:")
         for row in rows:
             here = row.id == current
             icon = ":material/arrow_right:" if here else ":material/chat_bubble_outline:"

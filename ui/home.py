@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.types import PaperRow
 from ui.conversation import first_questions
-from ui.frame import ASK, LIBRARY, Session, link
+from ui.frame import LIBRARY, Session, link
 from ui.history import recent
 from ui.language import _
 from ui.papers import about, sample_button, title_of
@@ -41,7 +41,6 @@ def desk(session: Session, papers: list[PaperRow]) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(_("Conversations"), anchor=False)
-        link(session, ASK, _("New conversation"), icon=":material/edit_square:")
         recent(session, None, RECENT)
         first_questions(session, papers)
     with right:

@@ -83,12 +83,15 @@ def suggestions(rows: list[PaperRow]) -> list[str]:
     ]
 
 
-def queue(session: Session) -> None:
-    """Draw the files on their way, afresh while any moves; a finished one redraws the page."""
+def queue(session: Session, *, brief: bool = False) -> None:
+    """Draw the files on their way, afresh while any moves; a finished one redraws the page.
+
+    `brief` leaves out those that are done.
+    """
     if st.session_state.pop("nothing-chosen", False):
         st.warning(_("Choose a PDF first, then press Add."))
     entries = session.bench.add_queue.entries(session.user)
-    if not entries:
+    if not _shown(entries, brief):
         return
     moving = any(entry.state not in OVER for entry in entries)
     before = sum(entry.state == "done" for entry in entries)
@@ -96,7 +99,7 @@ def queue(session: Session) -> None:
     @st.fragment(run_every=POLL_SECONDS if moving else None)
     def draw() -> None:
         now = session.bench.add_queue.entries(session.user)
-        for entry in now:
+        for entry in _shown(now, brief):
             _entry(session, entry)
         if sum(entry.state == "done" for entry in now) != before or (
             moving and all(entry.state in OVER for entry in now)
@@ -106,7 +109,12 @@ def queue(session: Session) -> None:
 
     with st.container(border=True, key="queue"):
         draw()
-        _summary(session, entries)
+        if not brief:
+            _summary(session, entries)
+
+
+def _shown(entries: list[Adding], brief: bool) -> list[Adding]:
+    return [entry for entry in entries if not (brief and entry.state == "done")]
 
 
 def _summary(session: Session, entries: list[Adding]) -> None:

@@ -76,14 +76,16 @@ def _chosen(shown: list[PaperRow], key: str) -> None:
 
 
 def _acts(session: Session, chosen: list[PaperRow]) -> None:
+    if len(chosen) == 1:
+        return  # what can be done with one stands beside its pages
     if not chosen:
         st.caption(_("Tick a paper to open it, several to ask about them or remove them."))
         return
     with st.container(horizontal=True):
         ids = tuple(row.paper_id for row in chosen)
-        ask = ngettext("Ask about it", "Ask about {count} papers", len(chosen))
+        count = len(chosen)
         st.button(
-            ask.format(count=len(chosen)),
+            _("Ask about {count} papers").format(count=count),
             key="ask-chosen",
             type="primary",
             icon=":material/forum:",
@@ -91,7 +93,7 @@ def _acts(session: Session, chosen: list[PaperRow]) -> None:
             args=(ids,),
         )
         st.button(
-            ngettext("Remove it", "Remove {count} papers", len(chosen)).format(count=len(chosen)),
+            _("Remove {count} papers").format(count=count),
             key="remove-chosen",
             icon=":material/delete:",
             on_click=remove,

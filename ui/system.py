@@ -30,12 +30,10 @@ def parts(session: Session) -> None:
     verdict, broken = st.empty(), False
     for part in _as_found(session.bench):
         broken = broken or part.state == "broken"
-        left, middle, right = st.columns([2, 1, 6])
-        left.markdown(f"**{plain(translated(part.part))}**")
-        middle.markdown(words[part.state])
+        lines = [f"**{plain(translated(part.part))}** · {words[part.state]}"]
         if owner:
-            hint = f"  \n:gray[{plain(translated(part.hint))}]" if part.hint else ""
-            right.markdown(plain(translated(part.why)) + hint)
+            lines += [plain(translated(text)) for text in (part.why, part.hint) if text]
+        st.markdown("  \n".join(lines))
     if broken:
         verdict.error(_("Something is broken: see below what to do."), icon=":material/error:")
     else:

@@ -14,4 +14,4 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
         BadInput: the forced intent does not exist.
     """
     chosen = intent(state["forced_intent"] or DEFAULT_INTENT)
-    return StepResult({"intent": chosen.name}, chosen.name)
+    return StepResult({"intent": chosen.name}, chosen.title)

@@ -16,6 +16,8 @@ from core.ingest.text import HAN, joint, language, letters, normalise
 from core.types import Page, PaperMeta
 
 _TITLE_LIMIT = 300
+GROUP_NAME = 6
+"""Characters: a shorter author in the file's metadata may stand on the page by chance."""
 _ABSTRACT_LIMIT = 5_000
 _FRONT_PAGES = 3
 
@@ -215,6 +217,8 @@ def _claimed_authors(document: RawDocument, front: str) -> tuple[str, ...]:
     named = [name.strip() for name in _SPLIT.split(normalise(document.info.get("Author", "")))]
     named = [name for name in named if name]
     shown = _compact(front)
+    if len(named) == 1 and len(_compact(named[0])) >= GROUP_NAME and _compact(named[0]) in shown:
+        return tuple(named)  # also a project or an institute, which is no name of a person
     for name in named:
         family = _compact(name.split()[-1])
         printed = len(family) > 1 and family in shown

@@ -229,7 +229,7 @@ def load_embedders(names: Sequence[str]) -> list[Embedder]:
     """
     missing = missing_embedders(names)
     for name, reason in missing.items():
-        _log.warning("the embedding model %s is left out: %s", name, reason)
+        _log.info("the embedding model %s is left out: %s", name, reason)
     return [_embedder(name) for name in names if name not in missing]
 
 
