@@ -13,7 +13,7 @@ undo_bar(session)
 with st.container(key="home"):
     if not papers:
         home.welcome(session)
-        queue(session)
+        queue(session, brief=True)
     else:
-        queue(session)
+        queue(session, brief=True)
         home.desk(session, papers)

@@ -1,5 +1,6 @@
 """The conversation on the Ask page: its turns so far, the one that runs, and the next question."""
 
+import contextlib
 from dataclasses import replace
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from core.errors import LecternError, NotFound
 from core.types import PaperRow
 from ui.answers import show_turn
 from ui.frame import ASK, Session, error_text, go
+from ui.history import stop_running
 from ui.language import _
 from ui.papers import names, suggestions
 from ui.safe import plain
@@ -66,7 +68,10 @@ def _running(session: Session, turn: TurnRow) -> None:
 
     @st.fragment(run_every=POLL_SECONDS if ours else IDLE_SECONDS)
     def watch() -> None:
-        view = _so_far(session, turn)
+        try:
+            view = _so_far(session, turn)
+        except NotFound:  # deleted in another tab: the page says so
+            st.rerun()
         orphaned = not ours and bench.conversations.stop_orphans()
         if view.state != "running" or orphaned:
             # Before anything is drawn: a click on what this fragment drew last would be lost.
@@ -77,11 +82,16 @@ def _running(session: Session, turn: TurnRow) -> None:
                 _("Stop"),
                 key=f"stop-{turn.id}",
                 icon=":material/stop_circle:",
-                on_click=bench.runner.cancel,
-                args=(session.user, turn.id),
+                on_click=_stop,
+                args=(session, turn.id),
             )
 
     watch()
+
+
+def _stop(session: Session, turn: UUID) -> None:
+    with contextlib.suppress(NotFound):  # its conversation has been deleted: it is stopped
+        session.bench.runner.cancel(session.user, turn)
 
 
 def _so_far(session: Session, turn: TurnRow) -> TurnView:
@@ -229,7 +239,8 @@ def ask(session: Session, question: str) -> None:
     if state().selected:
         request = _about(request, state().selected)
     try:
-        _stop_running(session, conversation)
+        if conversation:
+            stop_running(session, conversation)
         turn = session.bench.runner.start(request)
     except LecternError as error:
         state().problem = error_text(error)
@@ -243,16 +254,3 @@ def _about(request: TurnRequest, marked: Selected | None) -> TurnRequest:
         return request
     papers = request.paper_ids or (marked.paper_id,)
     return replace(request, selected=marked.text, paper_ids=papers)
-
-
-def _stop_running(session: Session, conversation: UUID | None) -> None:
-    if conversation is None:
-        return
-    try:
-        turns = session.bench.conversations.turns(session.user, conversation)
-    except NotFound:
-        st.query_params.pop("conversation", None)
-        return
-    for turn in turns:
-        if turn.state == "running":
-            session.bench.runner.cancel(session.user, turn.id)

@@ -101,8 +101,8 @@ def _page_of_citation(session: Session, turn: TurnRow, citation: Mapping[str, An
     except NotFound:
         _as_stored(citation)
         return
-    key = f"pane-{paper}"
-    at = state().pane_pages.get(key, citation["page"])
+    opened = f"{turn.id} {citation['n']}"
+    at = state().pane_pages.get(opened, citation["page"])
     marks = [
         Mark(
             other["n"],
@@ -113,8 +113,7 @@ def _page_of_citation(session: Session, turn: TurnRow, citation: Mapping[str, An
         for other in turn.citations
         if other["file"] == citation["file"] and other["page"] == at
     ]
-    opened = f"{turn.id} {citation['n']}"
-    show_page(session, paper, citation["title"], at, marks, key=key, turn=turn, opened=opened)
+    show_page(session, paper, citation["title"], at, marks, turn=turn, opened=opened)
 
 
 def _as_stored(citation: Mapping[str, Any]) -> None:
@@ -133,11 +132,13 @@ def show_page(
     at: int,
     marks: list[Mark],
     *,
-    key: str,
     turn: TurnRow | None = None,
     opened: str = "",
 ) -> None:
     """Draw a page with its marks, and the ways about the paper: outline and search.
+
+    `turn` and `opened` name the citation that is open; without them the page's address says which
+    page is, and follows when it is turned.
 
     Raises:
         NotFound: the paper is not in the user's library.
@@ -145,7 +146,8 @@ def show_page(
     reader = session.bench.reader
     pages = reader.page_count(session.user, paper)
     at = min(max(at, 1), pages)
-    found = _ways_about(session, paper, key)
+    key = f"pane-{paper}"
+    found = _ways_about(session, paper, key, opened)
     picture = _picture(session, paper, at)
     page_view(
         key=key,
@@ -160,13 +162,13 @@ def show_page(
         labels=_labels(),
         height=HEIGHT,
         opened=hash(opened),
-        on_event=partial(_obey, key, Selected("", paper, title), turn),
+        on_event=partial(_obey, opened, Selected("", paper, title), turn),
     )
 
 
-def _obey(key: str, paper: Selected, turn: TurnRow | None, event: PageEvent) -> None:
+def _obey(opened: str, paper: Selected, turn: TurnRow | None, event: PageEvent) -> None:
     if event.kind == "turn":
-        turn_to(key, event.number)
+        turn_to(opened, event.number)
     elif event.kind == "cite" and turn:
         open_citation(turn.id, event.number)
     elif event.kind == "quote":
@@ -178,9 +180,12 @@ def _obey(key: str, paper: Selected, turn: TurnRow | None, event: PageEvent) -> 
         close()
 
 
-def turn_to(key: str, page: int) -> None:
-    """Turn the paper of that pane to a page."""
-    state().pane_pages[key] = page
+def turn_to(opened: str, page: int) -> None:
+    """Turn to a page beside the citation that is open, or, where none is, in the address."""
+    if opened:
+        state().pane_pages[opened] = page
+    else:
+        st.query_params[PAGE] = str(page)
 
 
 def _picture(session: Session, paper: UUID, at: int) -> bytes | None:
@@ -196,7 +201,7 @@ def _picture(session: Session, paper: UUID, at: int) -> bytes | None:
         return None
 
 
-def _ways_about(session: Session, paper: UUID, key: str) -> list[Found]:
+def _ways_about(session: Session, paper: UUID, key: str, opened: str) -> list[Found]:
     """Draw outline and search, and return the places found."""
     row = st.container(horizontal=True, gap="xsmall")
     with row.popover(_("Outline"), icon=":material/toc:", type="tertiary"):
@@ -208,14 +213,14 @@ def _ways_about(session: Session, paper: UUID, key: str) -> list[Found]:
                 f"{plain(heading.title)} :gray[{heading.page}]",
                 key=f"{key}-outline-{number}",
                 on_click=turn_to,
-                args=(key, heading.page),
+                args=(opened, heading.page),
                 type="tertiary",
             )
     with row.popover(_("Find"), icon=":material/search:", type="tertiary"):
-        return _find(session, paper, key)
+        return _find(session, paper, key, opened)
 
 
-def _find(session: Session, paper: UUID, key: str) -> list[Found]:
+def _find(session: Session, paper: UUID, key: str, opened: str) -> list[Found]:
     wanted = st.text_input(_("Find in this paper"), key=f"{key}-find", max_chars=200)
     if not (wanted or "").strip():
         return []
@@ -227,7 +232,7 @@ def _find(session: Session, paper: UUID, key: str) -> list[Found]:
             f":gray[{place.page}] {plain(place.snippet)}",
             key=f"{key}-found-{number}",
             on_click=turn_to,
-            args=(key, place.page),
+            args=(opened, place.page),
             type="tertiary",
         )
     return found

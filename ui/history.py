@@ -54,8 +54,9 @@ def header(session: Session, row: ConversationRow, turns: list[TurnRow]) -> None
 
 
 def remove(session: Session, row: ConversationRow) -> None:
-    """Delete a conversation; it can be had back."""
+    """Delete a conversation, stopping what is being written in it; it can be had back."""
     try:
+        stop_running(session, row.id)
         session.bench.conversations.remove(session.user, row.id)
     except NotFound as error:
         state().problem = error_text(error)
@@ -63,6 +64,17 @@ def remove(session: Session, row: ConversationRow) -> None:
     state().removal = Removal("conversation", (row.id,), row.title)
     if st.query_params.get("conversation") == str(row.id):
         go(ASK)
+
+
+def stop_running(session: Session, conversation: UUID) -> None:
+    """Stop the answers being written in a conversation.
+
+    Raises:
+        NotFound: the user has no such conversation.
+    """
+    for turn in session.bench.conversations.turns(session.user, conversation):
+        if turn.state == "running":
+            session.bench.runner.cancel(session.user, turn.id)
 
 
 def undo_bar(session: Session) -> None:
@@ -111,15 +123,14 @@ def _undo(session: Session) -> None:
 
 def _rename(session: Session, row: ConversationRow) -> None:
     with st.form(f"rename-{row.id}", border=False):
-        st.text_input(_("Title"), row.title, max_chars=200, key="new-title")
-        st.form_submit_button(_("Rename"), on_click=_renamed, args=(session, row.id))
+        key = f"new-title-{row.id}"
+        st.text_input(_("Title"), row.title, max_chars=200, key=key)
+        st.form_submit_button(_("Rename"), on_click=_renamed, args=(session, row.id, key))
 
 
-def _renamed(session: Session, conversation: UUID) -> None:
+def _renamed(session: Session, conversation: UUID, key: str) -> None:
     try:
-        session.bench.conversations.rename(
-            session.user, conversation, st.session_state["new-title"]
-        )
+        session.bench.conversations.rename(session.user, conversation, st.session_state[key])
     except LecternError as error:
         state().problem = error_text(error)
 

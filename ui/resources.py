@@ -1,6 +1,7 @@
 """Everything the server keeps between page runs. A user's data only under their own id."""
 
 import atexit
+import threading
 from uuid import UUID
 
 import streamlit as st
@@ -12,9 +13,20 @@ from core.workbench import Workbench, open_workbench
 def workbench() -> Workbench:
     """Return the one workbench of this server."""
     bench = open_workbench()
-    atexit.register(bench.close)
+    closer = threading.Thread(target=_close_at_the_end, args=(bench,), daemon=True)
+    closer.start()
+    atexit.register(closer.join)
     bench.start()
     return bench
+
+
+def _close_at_the_end(bench: Workbench) -> None:
+    """Close the workbench when the main thread ends: `atexit` alone comes too late for that.
+
+    The interpreter first waits for all threads, also LangGraph's, and those for the model's answer.
+    """
+    threading.main_thread().join()
+    bench.close()
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

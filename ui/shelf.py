@@ -147,9 +147,7 @@ def details(session: Session, row: PaperRow) -> None:
         if row.meta.abstract:
             with st.expander(_("Abstract")):
                 st.markdown(plain(row.meta.abstract))
-        key = f"read-{row.paper_id}"
-        at = state().pane_pages.get(key) or _page_of_address()
-        show_page(session, row.paper_id, title_of(row), at, [], key=key)
+        show_page(session, row.paper_id, title_of(row), _page_of_address(), [])
 
 
 def _page_of_address() -> int:

@@ -35,7 +35,7 @@ class State:
 
     `scope`: the papers the next question is about, none means all; `scope_of`: in which conversation
     ('' in a new one). `problem` is a sentence to show on the next run, then forgotten. `going`: the page to
-    open when the next run begins. `pane_pages`: the page each pane has been turned to.
+    open when the next run begins. `pane_pages`: where the reader has turned beside a citation, by turn and number.
     """
 
     language_known: bool = False

@@ -6,8 +6,9 @@ or come back after a restart. When the database is away the turn goes on and say
 
 import logging
 import threading
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 from uuid import UUID
@@ -20,6 +21,7 @@ from core.agent.events import (
     Event,
     Notice,
     StepFinished,
+    StepStarted,
     Token,
     TurnFailed,
     TurnFinished,
@@ -34,7 +36,10 @@ from core.wording import say
 
 log = logging.getLogger(__name__)
 
-WORKERS = 4
+TURNS_AT_ONCE, TURNS_OF_A_USER = 12, 4
+"""More have to wait: nobody's questions may hold up everybody's."""
+LAST_SECONDS = 5.0
+"""What turns get to end in when the runner is closed."""
 HISTORY_TURNS = 6
 FLUSH_SECONDS = 0.1
 """Tokens are gathered this long before they are stored, so that a fast model is not slowed."""
@@ -51,6 +56,35 @@ class _LiveTurn:
     events: list[StoredEvent] = field(default_factory=list)
     stored: int = 0
     over: bool = False
+    thread: threading.Thread | None = None
+
+
+class _Places:
+    """How many turns run, in all and by user."""
+
+    def __init__(self) -> None:
+        self._free = threading.Condition()
+        self._taken: Counter[UUID] = Counter()
+
+    def take(self, user_id: UUID, cancelled: threading.Event, wait: bool = True) -> bool:
+        """Take a place, waiting for one; False when there is none, or the wait was called off."""
+        with self._free:
+            while self._full(user_id):
+                if not wait or cancelled.is_set():
+                    return False
+                self._free.wait(FLUSH_SECONDS)
+            self._taken[user_id] += 1
+            return True
+
+    def give_back(self, user_id: UUID) -> None:
+        """Let the next one in."""
+        with self._free:
+            self._taken -= Counter([user_id])
+            self._free.notify_all()
+
+    def _full(self, user_id: UUID) -> bool:
+        mine, all_ = self._taken[user_id], self._taken.total()
+        return mine >= TURNS_OF_A_USER or all_ >= TURNS_AT_ONCE
 
 
 class Runner:
@@ -69,7 +103,8 @@ class Runner:
         self._full_text_tokens = full_text_tokens
         self._live: dict[UUID, _LiveTurn] = {}
         self._lock = threading.Lock()
-        self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="turn")
+        self._places = _Places()
+        self._closing = False
         self._number, self._claim = conversations.claim_runner()
         conversations.stop_orphans()
 
@@ -92,9 +127,13 @@ class Runner:
             selected=request.selected,
         )
         turn = _LiveTurn(request.user_id, row)
+        # A daemon: the interpreter waits for all others before it tells anybody that it ends.
+        turn.thread = threading.Thread(
+            target=self._run, args=(turn, request), name="turn", daemon=True
+        )
         with self._lock:
             self._live[row.id] = turn
-        self._pool.submit(self._run, turn, request)
+        turn.thread.start()
         return row
 
     def cancel(self, user_id: UUID, turn_id: UUID) -> None:
@@ -147,11 +186,16 @@ class Runner:
                 return
 
     def close(self) -> None:
-        """Stop all turns and wait for them."""
+        """Stop all turns and wait for them, but not long: the next start marks what is left."""
+        self._closing = True
         with self._lock:
-            for turn in self._live.values():
-                turn.cancelled.set()
-        self._pool.shutdown(wait=True)
+            turns = list(self._live.values())
+        for turn in turns:
+            turn.cancelled.set()
+        until = time.monotonic() + LAST_SECONDS
+        for turn in turns:
+            if turn.thread:
+                turn.thread.join(max(0.0, until - time.monotonic()))
         self._claim.close()
 
     def _run(self, turn: _LiveTurn, request: TurnRequest) -> None:
@@ -162,11 +206,14 @@ class Runner:
             _append(turn, event)
 
         try:
-            state = self._invoke(turn, request, emit)
+            state = self._in_its_place(turn, request, emit)
             ending = _ending(state, turn.cancelled.is_set())
         except LecternError as error:
             ending = TurnFailed(error.code, error.message, error.hint)
         except Exception:
+            if self._closing:
+                log.warning("a turn was cut short by the end of the program", exc_info=True)
+                return  # it is stored as running without a runner: the next start marks it stopped
             log.exception("a turn broke")
             ending = TurnFailed(
                 "INTERNAL_ERROR",
@@ -186,6 +233,23 @@ class Runner:
         if turn.stored == len(turn.events):
             with self._lock:
                 self._live.pop(turn.row.id, None)
+
+    def _in_its_place(
+        self, turn: _LiveTurn, request: TurnRequest, emit: Callable[[Event], None]
+    ) -> TurnState:
+        user = turn.user_id
+        if not self._places.take(user, turn.cancelled, wait=False):
+            began, title = time.monotonic(), say("Wait for earlier questions to be answered")
+            emit(StepStarted("wait", title))
+            taken = self._places.take(user, turn.cancelled)
+            seconds = round(time.monotonic() - began, 3)
+            emit(StepFinished("wait", title, "done" if taken else "stopped", seconds))
+            if not taken:
+                return initial_state(request, [], 0)
+        try:
+            return self._invoke(turn, request, emit)
+        finally:
+            self._places.give_back(user)
 
     def _invoke(
         self, turn: _LiveTurn, request: TurnRequest, emit: Callable[[Event], None]

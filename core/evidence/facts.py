@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from core.evidence import lexicon
 from core.evidence.language import CJK, is_chinese
@@ -107,8 +108,12 @@ class Facts:
     chinese: bool
 
 
+@lru_cache(maxsize=2_000)
 def facts(text: str) -> Facts:
-    """Read the checkable parts of `text`."""
+    """Read the checkable parts of `text`.
+
+    Remembered: every sentence of an answer is held against the same passages.
+    """
     plain = normalise(text)
     folded = fold_case(plain)
     tokens = tuple(match.group() for match in _LATIN.finditer(folded))

@@ -8,9 +8,9 @@ and direction are compared with it, and what is left is graded by how much of it
 import dataclasses
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from core.evidence.lexicon import (
 )
 from core.evidence.quotes import fold
 from core.evidence.sentences import sentences
-from core.models.embed import Embedder
+from core.models.embed import Vectors
 from core.types import AnswerSentence, Citation, Verdict, VerdictLabel
 from core.wording import phrase, say
 
@@ -120,6 +120,14 @@ _PAIR_COST = 0.04
 """What two sentences must be better than one."""
 
 
+class Encoder(Protocol):
+    """What judging needs of an embedder."""
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector a text, shape (len(texts), dimension)."""
+        ...
+
+
 class Assessment(NamedTuple):
     """A verdict with the strength of support it rests on, in [0, 1]."""
 
@@ -148,22 +156,45 @@ class _Clash(NamedTuple):
     details: tuple[str, ...] = ()
 
 
+class _Remembering:
+    """Gives every text its vector once: passages are compared with many sentences."""
+
+    def __init__(self, embedder: Encoder) -> None:
+        self._embedder = embedder
+        self._known: dict[str, Vectors] = {}
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector a text, shape (len(texts), dimension)."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known.update(zip(new, self._embedder.encode(new), strict=True))
+        return np.stack([self._known[text] for text in texts])
+
+
 def verify(
-    text: str, citations: Mapping[int, Citation], embedder: Embedder
+    text: str,
+    citations: Mapping[int, Citation],
+    embedder: Encoder,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> list[AnswerSentence]:
     """Judge every sentence of an answer against the passages it cites.
 
-    Numbers that are not in `citations` are taken out of the sentence and listed in `removed`.
+    Numbers that are not in `citations` are taken out of the sentence and listed in `removed`. Once
+    `stopped` says so, the sentences that are left get no verdict.
     """
-    return [_verify_sentence(sentence, citations, embedder) for sentence in sentences(text)]
+    remembering = _Remembering(embedder)
+    return [
+        _verify_sentence(sentence, citations, remembering, stopped())
+        for sentence in sentences(text)
+    ]
 
 
 def _verify_sentence(
-    sentence: str, citations: Mapping[int, Citation], embedder: Embedder
+    sentence: str, citations: Mapping[int, Citation], embedder: Encoder, stopped: bool
 ) -> AnswerSentence:
     kept = numbering.keep_existing(sentence, citations)
     verdict: Verdict | None = None
-    if is_checkable(kept.text):
+    if not stopped and is_checkable(kept.text):
         passages = [citations[n].passage or citations[n].quote for n in kept.citations]
         verdict = judge(kept.text, passages, embedder)
     return AnswerSentence(kept.text, kept.citations, verdict, kept.removed)
@@ -182,13 +213,13 @@ def is_checkable(sentence: str) -> bool:
     return len(found.stems) >= 2
 
 
-def judge(sentence: str, passages: Sequence[str], embedder: Embedder) -> Verdict:
+def judge(sentence: str, passages: Sequence[str], embedder: Encoder) -> Verdict:
     """Say whether `passages` together support `sentence`, and why, in the sentence's language."""
     found = assess(sentence, passages, embedder)
     return Verdict(found.label, found.reason)
 
 
-def assess(sentence: str, passages: Sequence[str], embedder: Embedder) -> Assessment:
+def assess(sentence: str, passages: Sequence[str], embedder: Encoder) -> Assessment:
     """Judge as `judge` does and give the strength of support too."""
     claim = _LIST_MARK.sub("", numbering.strip(sentence)).strip(" *_")
     passages = [numbering.defuse(passage) for passage in passages if passage.strip()]
@@ -279,7 +310,7 @@ def _lead(sentence: str, letters: int) -> str:
 
 
 def _closest(
-    claim: str, claim_facts: Facts, passages: Sequence[str], embedder: Embedder
+    claim: str, claim_facts: Facts, passages: Sequence[str], embedder: Encoder
 ) -> _Evidence:
     split = [sentences(passage) for passage in passages]
     texts, following, pairs_from = _windows(split)

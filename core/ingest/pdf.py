@@ -188,7 +188,7 @@ def open_document(data: bytes, password: str | None) -> pypdfium2.PdfDocument:
         )
     raise UnreadableFile(
         say("The PDF is protected by a password."),
-        hint=say("Give its password (on the command line: --password)."),
+        hint=say("Give its password beside it (on the command line: --password)."),
         code="PASSWORD_NEEDED",
     )
 

@@ -2,8 +2,9 @@
 
 import logging
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from queue import SimpleQueue
 from typing import Literal
 from uuid import UUID, uuid4
 
@@ -14,6 +15,8 @@ from core.wording import say
 log = logging.getLogger(__name__)
 
 State = Literal["waiting", "reading", "done", "failed", "stopped"]
+LAST_SECONDS = 10.0
+"""What the file that is being read gets to stop in when the queue is closed."""
 OVER: tuple[State, ...] = ("done", "failed", "stopped")
 
 
@@ -45,14 +48,17 @@ class AddQueue:
         self._entries: dict[UUID, Adding] = {}
         self._stopped: set[UUID] = set()
         self._lock = threading.Lock()
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="adding")
+        self._line: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        # A daemon: the interpreter waits for all others before it tells anybody that it ends.
+        self._thread = threading.Thread(target=self._work, name="adding", daemon=True)
+        self._thread.start()
 
     def submit(self, user_id: UUID, filename: str, data: bytes, password: str = "") -> UUID:
         """Put a file in line and return its number in it."""
         entry = Adding(uuid4(), user_id, display_name(filename))
         with self._lock:
             self._entries[entry.id] = entry
-        self._pool.submit(self._add, entry, data, password)
+        self._line.put(lambda: self._add(entry, data, password))
         return entry.id
 
     def entries(self, user_id: UUID) -> list[Adding]:
@@ -73,10 +79,15 @@ class AddQueue:
                 del self._entries[entry_id]
 
     def close(self) -> None:
-        """Stop what is being read and drop what waits."""
+        """Stop what is being read and what waits; nothing of either is stored."""
         with self._lock:
             self._stopped.update(self._entries)
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._line.put(None)
+        self._thread.join(LAST_SECONDS)
+
+    def _work(self) -> None:
+        while (add := self._line.get()) is not None:
+            add()
 
     def _own(self, user_id: UUID, entry_id: UUID) -> bool:
         entry = self._entries.get(entry_id)

@@ -1,6 +1,7 @@
 """Turns that run on while the page comes and goes; several pages, several people; links."""
 
 import re
+import signal
 import time
 from hashlib import sha256
 
@@ -150,6 +151,37 @@ def test_a_conversation_is_renamed_deleted_and_had_back(app, page, model):
     expect(page.get_by_test_id("stChatMessage")).to_have_count(0)
     page.get_by_role("button", name=re.compile("Undo$")).click()
     expect(answer(page, 0)).to_contain_text("It is stored")
+
+
+def test_deleting_a_conversation_stops_its_answer_in_every_tab(app, page, model):
+    begin(page, app)
+    request = model.requests[-1]
+    expect(page).to_have_url(re.compile("conversation="))
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(bubble(other, 0).get_by_text(WRITING)).to_be_visible()
+    page.locator(".st-key-delete-conversation").get_by_role("button").first.click()
+    expect(page.get_by_text(re.compile("^delete Removed:|Removed: What is a slow"))).to_be_visible()
+    assert request.done.wait(10)
+    assert request.closed_at is not None
+    expect(other.get_by_text("not here (any more)")).to_be_visible()
+    expect(other.get_by_test_id("stException")).to_have_count(0)
+
+
+def test_ctrl_c_ends_the_app_while_an_answer_is_written(tmp_path, page, model):
+    settings = {"LLM_BASE_URL": model.url, "LLM_MODEL": "loopback-model", "LLM_API_KEY": "k"}
+    preload(tmp_path, "fusion")
+    running = running_app(tmp_path, **settings)
+    with running as address:
+        begin(page, address)
+        where = page.url
+        running.process.send_signal(signal.SIGINT)
+        running.process.wait(15)
+    running = running_app(tmp_path, **settings)
+    with running as address:
+        page.goto(re.sub(r"^http://[^/]+", address, where))
+        expect(page.get_by_text("Stopped here. What was written is kept.")).to_be_visible()
+        expect(answer(page, 0)).to_contain_text("Word 3 is written")
 
 
 def test_exports_download(app, page, model):

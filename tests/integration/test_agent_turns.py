@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 
+from core.agent.runner import TURNS_OF_A_USER
 from core.agent.state import TurnRequest
 from core.errors import NotFound
 from core.types import LOCAL_USER
@@ -355,3 +356,40 @@ def test_nul_and_lone_surrogates_are_only_odd_characters(offline):
 def test_without_papers_there_is_nothing_to_ask(bench):
     _, events = ask(bench)
     assert ending(events)["code"] == "NO_PAPERS"
+
+
+def test_one_reader_cannot_hold_up_the_others(with_model, model_server):
+    """More turns than one reader may have at once wait, say so, and can be stopped at once."""
+    model_server.reply = Reply(text="word " * 2000, delay=0.05)
+    bench = with_model()
+    runner = bench.runner
+    request = TurnRequest(LOCAL_USER, QUESTION)
+    running = [runner.start(request) for _ in range(TURNS_OF_A_USER)]
+    waiting = runner.start(request)
+    events = runner.follow(LOCAL_USER, waiting.id)
+    assert next(events).data["node"] == "wait"
+    runner.cancel(LOCAL_USER, waiting.id)
+    asked = time.monotonic()
+    (*_, last) = events
+    assert time.monotonic() - asked < 1
+    assert last.data["stopped"]
+    for turn in running:
+        runner.cancel(LOCAL_USER, turn.id)
+    for turn in running:
+        assert [*runner.follow(LOCAL_USER, turn.id)][-1].kind == "turn_finished"
+    free = runner.start(request)
+    assert next(runner.follow(LOCAL_USER, free.id)).data["node"] == "route"
+    runner.cancel(LOCAL_USER, free.id)
+
+
+def test_closing_does_not_wait_for_a_slow_model(with_model, model_server):
+    model_server.reply = Reply(text="word " * 2000, delay=0.05)
+    bench = with_model()
+    turn = bench.runner.start(TurnRequest(LOCAL_USER, QUESTION))
+    for event in bench.runner.follow(LOCAL_USER, turn.id):
+        if event.kind == "token":
+            break
+    began = time.monotonic()
+    bench.runner.close()
+    assert time.monotonic() - began < 3
+    assert bench.conversations.turn(LOCAL_USER, turn.id).state == "stopped"

@@ -2,6 +2,7 @@
 
 from uuid import uuid4
 
+import numpy as np
 import pytest
 
 from core.evidence.verdict import assess, is_checkable, judge, verify
@@ -296,3 +297,29 @@ def test_verify_never_adds_a_citation(embedder):
 
 def _citation(n, passage):
     return Citation(n, uuid4(), "T", "f" * 64, 1, "", passage, (), Scores(), passage)
+
+
+class Counting:
+    """An encoder that counts the texts it is given."""
+
+    def __init__(self):
+        self.texts = []
+
+    def encode(self, texts):
+        self.texts += texts
+        return np.eye(4, dtype=np.float32)[[len(text) % 4 for text in texts]]
+
+
+def test_a_passage_is_encoded_once_however_many_sentences_cite_it():
+    encoder = Counting()
+    cited = _citation(1, "The model is large. It was trained on ten data sets. Training took days.")
+    text = " ".join(f"Model {n} was trained slowly on many sets [1]." for n in range(30))
+    assert len(verify(text, {1: cited}, encoder)) == 30
+    assert len(encoder.texts) == len(set(encoder.texts))
+
+
+def test_a_stopped_check_gives_no_verdicts():
+    cited = _citation(1, "The model is large.")
+    (sentence,) = verify("The model is small [1].", {1: cited}, Counting(), lambda: True)
+    assert sentence.verdict is None
+    assert sentence.citations == (1,)

@@ -20,7 +20,7 @@ _COUNTED: dict[VerdictLabel, str] = {
 def run(state: TurnState, context: TurnContext) -> StepResult:
     """Set `sentences` with their verdicts, and keep the citations that are really used."""
     numbered = {citation.n: citation for citation in state["citations"]}
-    sentences = verify(state["answer"], numbered, context.embedder)
+    sentences = verify(state["answer"], numbered, context.embedder, context.cancelled.is_set)
     used = {n for sentence in sentences for n in sentence.citations}
     citations = [citation for citation in state["citations"] if citation.n in used]
     if state["refused"]:
