@@ -18,7 +18,7 @@ run: $(READY)
 	    --server.allowedHosts localhost --server.allowedHosts 127.0.0.1
 
 test: check browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.ready-dev
 	$(BIN)/ruff check .

@@ -70,10 +70,10 @@ def _running(session: Session, turn: TurnRow) -> None:
     def watch() -> None:
         try:
             view = _so_far(session, turn)
+            elsewhere_over = not ours and _is_over(session, turn)
         except NotFound:  # deleted in another tab: the page says so
             st.rerun()
-        orphaned = not ours and bench.conversations.stop_orphans()
-        if view.state != "running" or orphaned:
+        if view.state != "running" or elsewhere_over:
             # Before anything is drawn: a click on what this fragment drew last would be lost.
             st.rerun()
         show_turn(session, view, last=True)
@@ -87,6 +87,12 @@ def _running(session: Session, turn: TurnRow) -> None:
             )
 
     watch()
+
+
+def _is_over(session: Session, turn: TurnRow) -> bool:
+    """Whether a turn that another process ran has ended, or has lost its process."""
+    session.bench.conversations.stop_orphans()
+    return session.bench.conversations.turn(session.user, turn.id).state != "running"
 
 
 def _stop(session: Session, turn: UUID) -> None:

@@ -64,11 +64,11 @@ STAGES = [
     "chunks",
     "vectors",
     "saving",
-    "after _insert_paper",
-    "after _insert_file",
-    "after _insert_chunks",
-    "after _insert_vectors",
-    "after _put_into_library",
+    "after insert_paper",
+    "after insert_file",
+    "after insert_chunks",
+    "after insert_vectors",
+    "after put_into_library",
     "at the end",
 ]
 
