@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from core.db.papers import PaperStore
-from core.errors import Cancelled, LecternError, NotFound, UnreadableFile
+from core.errors import Cancelled, NotFound, UnreadableFile
 from core.ingest.backfill import Backfill
 from core.ingest.pipeline import Ingestor, Progress
 from core.ingest.worker import Worker
@@ -270,25 +270,6 @@ def test_without_a_usable_model_keywords_still_find_it(store, worker, database):
     done = Ingestor(store, worker, [Missing()], tokenize).ingest(LOCAL_USER, "a.pdf", PAPER)
     assert len(store.terms([done.paper_id], references=True)) == done.chunks
     assert store.vector_counts([done.paper_id]) == {done.paper_id: {}}
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_every_shared_paper_is_stored(store, worker, shared: Path, database):
-    """All of them through the real pipeline; the model only for the first, for time's sake."""
-    ingestor = Ingestor(store, worker, [], tokenize)
-    paths = sorted([*shared.glob("pdf_papers/*.pdf"), *shared.glob("pdf_zh/*.pdf")])
-    user = uuid4()
-    for path in paths:
-        try:
-            done = ingestor.ingest(user, path.name, path.read_bytes())
-        except LecternError as error:
-            pytest.fail(f"{path.name}: {error.code} {error.message}")
-        assert done.chunks
-        chunks = store.chunks([done.paper_id], references=True)
-        assert [chunk.text for chunk in chunks if not chunk.text.strip()] == []
-        assert {chunk.page for chunk in chunks} <= set(range(1, done.pages + 1))
-    assert len(store.papers(user)) == len(paths)
 
 
 def _wait(condition, seconds: float = 30.0) -> None:

@@ -1,4 +1,4 @@
-"""Every quote of every answer stands on the page it cites, says a reader that is not ours."""
+"""Every shared paper goes in, and every quote stands on its page, says a reader that is not ours."""
 
 import pytest
 from pypdf import PdfReader
@@ -21,7 +21,7 @@ def test_every_quote_stands_on_its_page(bench, shared, folder):
     checked = 0
     for path in sorted((shared / folder).glob("*.pdf")):
         paper = bench.ingestor.ingest(LOCAL_USER, path.name, path.read_bytes())
-        assert paper.chunks, path.name
+        _is_stored_whole(bench, paper, path.name)
         reader = PdfReader(path)
         for question in QUESTIONS["zh" if paper.meta.language == "zh" else "en"]:
             for citation in _citations(bench, question, paper.paper_id):
@@ -33,6 +33,13 @@ def test_every_quote_stands_on_its_page(bench, shared, folder):
                 assert found, (path.name, citation["page"], citation["quote"])
                 checked += 1
     assert checked > 20
+
+
+def _is_stored_whole(bench, paper, name):
+    chunks = bench.papers.chunks([paper.paper_id], references=True)
+    assert len(chunks) == paper.chunks > 0, name
+    assert [chunk for chunk in chunks if not chunk.text.strip()] == [], name
+    assert {chunk.page for chunk in chunks} <= set(range(1, paper.pages + 1)), name
 
 
 def _citations(bench, question, paper):
