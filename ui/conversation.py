@@ -65,6 +65,10 @@ def _running(session: Session, turn: TurnRow) -> None:
     """Watch a turn; one that another process runs is read from the database."""
     bench = session.bench
     ours = bench.runner.is_live(turn.id)
+    ended = _so_far(session, turn)
+    if ended.state != "running":  # its row says so in a moment, or never if the database was away
+        show_turn(session, ended, last=True)
+        return
 
     @st.fragment(run_every=POLL_SECONDS if ours else IDLE_SECONDS)
     def watch() -> None:
