@@ -80,7 +80,7 @@ def test_no_request_leaves_this_computer(app, page):
     page.on("request", lambda request: asked.append(request.url))
     for path in ("", "/ask", "/library", "/system"):
         page.goto(app + path)
-        expect(page.get_by_test_id("stMain").get_by_role("heading").first).to_be_visible()
+        expect(page.get_by_role("main").get_by_role("heading").first).to_be_visible()
     assert [url for url in asked if not url.startswith((app, "data:", "blob:"))] == []
 
 

@@ -229,7 +229,7 @@ def test_every_page_opens_by_its_address_on_a_cold_server(tmp_path, page, path):
     with running_app(tmp_path) as address:
         page.goto(address + path)
         expect(page.get_by_role("link", name=re.compile("Library$")).first).to_be_visible()
-        expect(page.get_by_test_id("stMain").get_by_role("heading").first).to_be_visible()
+        expect(page.get_by_role("main").get_by_role("heading").first).to_be_visible()
         expect(page.get_by_test_id("stException")).to_have_count(0)
 
 
