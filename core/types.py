@@ -5,7 +5,7 @@ applied), origin at the top left, so that it can be drawn at any zoom. Pages cou
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
@@ -13,6 +13,8 @@ Language = Literal["en", "zh", "other"]
 ChunkKind = Literal["body", "abstract", "caption", "table", "references"]
 VerdictLabel = Literal["supported", "partly", "contradicted", "unsupported"]
 Mode = Literal["extractive", "llm"]
+ReadBy = Literal["text", "ocr", "html", "markdown", "abstract"]
+"""How a paper's words were had: `ocr` as soon as one page was."""
 
 LOCAL_USER = UUID("00000000-0000-4000-8000-000000000001")
 """The one user of a laptop: the command line, and the app on loopback."""
@@ -64,6 +66,89 @@ class PaperMeta:
 
 
 @dataclass(frozen=True, slots=True)
+class Heading:
+    """A section's heading: `level` 1 is the highest; `page` is where it stands."""
+
+    level: int
+    title: str
+    page: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """An entry of a paper's list of references: as printed, and what could be read from it.
+
+    `label` is what the paper cites it by (`[12]`), if anything.
+    """
+
+    text: str
+    page: int
+    label: str = ""
+    authors: tuple[str, ...] = ()
+    title: str = ""
+    year: int | None = None
+    doi: str = ""
+    arxiv_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table as rows of cells, all rows of one length; the first row is its head, if it has one."""
+
+    page: int
+    caption: str
+    box: Box
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure's caption, and the box around picture and caption."""
+
+    page: int
+    caption: str
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """What a paper has beside running text."""
+
+    sections: tuple[Heading, ...] = ()
+    references: tuple[Reference, ...] = ()
+    tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Structure":
+        """Read back what `to_json` wrote."""
+        return cls(
+            tuple(Heading(**head) for head in data.get("sections", ())),
+            tuple(
+                Reference(**{**entry, "authors": tuple(entry["authors"])})
+                for entry in data.get("references", ())
+            ),
+            tuple(
+                Table(
+                    table["page"],
+                    table["caption"],
+                    Box(*table["box"]),
+                    tuple(tuple(row) for row in table["rows"]),
+                )
+                for table in data.get("tables", ())
+            ),
+            tuple(
+                Figure(figure["page"], figure["caption"], Box(*figure["box"]))
+                for figure in data.get("figures", ())
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class ChunkDraft:
     """A chunk before it has an id: all on one page and in one section."""
 
@@ -76,11 +161,17 @@ class ChunkDraft:
 
 @dataclass(frozen=True, slots=True)
 class ParsedPaper:
-    """All that reading a file gives; nothing is stored yet."""
+    """All that reading a file gives; nothing is stored yet.
+
+    `confidence`: how sure the OCR is of its characters on average, 0 to 1; None without OCR.
+    """
 
     meta: PaperMeta
     pages: tuple[Page, ...]
     chunks: tuple[ChunkDraft, ...]
+    structure: Structure = Structure()
+    read_by: ReadBy = "text"
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,9 +335,10 @@ class PaperRow:
     meta: PaperMeta
     pages: int
     chunks: int
-    read_by: str
+    read_by: ReadBy
     added_at: str
     filename: str = ""
     file: str = ""
     characters: int = 0
+    confidence: float | None = None
     pending_models: tuple[str, ...] = field(default=())

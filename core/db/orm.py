@@ -28,7 +28,7 @@ class Base(DeclarativeBase):
 
 
 class PaperTable(Base):
-    """A work. `state` is always 'ready': a paper is stored whole or not at all."""
+    """A work, stored whole or not at all. `structure`: see `core.types.Structure`."""
 
     __tablename__ = "papers"
 
@@ -41,6 +41,8 @@ class PaperTable(Base):
     doi: Mapped[str] = mapped_column(default="")
     arxiv_id: Mapped[str] = mapped_column(default="")
     read_by: Mapped[str] = mapped_column(default="text")
+    confidence: Mapped[float | None]
+    structure: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default="{}", deferred=True)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 

@@ -15,7 +15,7 @@ import psycopg
 from numpy.typing import NDArray
 from psycopg.types.json import Jsonb
 
-from core.db.text import storable
+from core.db.text import storable, storable_json
 from core.errors import BadInput, NotFound
 from core.types import Box, Chunk, ChunkDraft, Page, PaperMeta, PaperRow, ParsedPaper, Span
 from core.wording import say
@@ -26,7 +26,7 @@ Vectors = NDArray[np.float32]
 CHUNK_COLUMNS = "id, paper_id, file, page, section, kind, text, spans"
 PAPER_ROWS = """
     SELECT p.id, p.title, p.authors, p.year, p.abstract, p.language, p.doi, p.arxiv_id,
-           p.read_by, l.added_at, l.filename, f.sha256, f.characters,
+           p.read_by, p.confidence, l.added_at, l.filename, f.sha256, f.characters,
            (SELECT count(*) FROM pages WHERE pages.file = f.sha256),
            (SELECT count(*) FROM chunks WHERE chunks.paper_id = p.id)
     FROM library l JOIN papers p ON p.id = l.paper_id JOIN files f ON f.paper_id = p.id
@@ -82,12 +82,12 @@ def paper_of_file(cursor: Cursor, sha256: str) -> UUID | None:
     return None if row is None else UUID(str(row[0]))
 
 
-def insert_paper(cursor: Cursor, meta: PaperMeta, read_by: str) -> UUID:
+def insert_paper(cursor: Cursor, parsed: ParsedPaper) -> UUID:
     """Insert a paper's row; return its new id."""
-    paper_id = uuid4()
+    paper_id, meta = uuid4(), parsed.meta
     cursor.execute(
-        "INSERT INTO papers (id, title, authors, year, abstract, language, doi, arxiv_id, read_by) "
-        "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        "INSERT INTO papers (id, title, authors, year, abstract, language, doi, arxiv_id, "
+        "read_by, confidence, structure) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         [
             paper_id,
             storable(meta.title),
@@ -97,7 +97,9 @@ def insert_paper(cursor: Cursor, meta: PaperMeta, read_by: str) -> UUID:
             meta.language,
             storable(meta.doi),
             storable(meta.arxiv_id),
-            read_by,
+            parsed.read_by,
+            parsed.confidence,
+            Jsonb(storable_json(parsed.structure.to_json())),
         ],
     )
     return paper_id
@@ -258,7 +260,7 @@ def ambiguous(wanted: str, found: Sequence[UUID]) -> BadInput:
 def paper_row(row: tuple[Any, ...]) -> PaperRow:
     """Read a row of `PAPER_ROWS`."""
     paper_id, title, authors, year, abstract, language, doi, arxiv_id, *rest = row
-    read_by, added_at, filename, sha256, characters, pages, chunks = rest
+    read_by, confidence, added_at, filename, sha256, characters, pages, chunks = rest
     return PaperRow(
         paper_id=paper_id,
         meta=PaperMeta(title, tuple(authors), year, abstract, language, doi, arxiv_id),
@@ -269,6 +271,7 @@ def paper_row(row: tuple[Any, ...]) -> PaperRow:
         filename=filename,
         file=sha256,
         characters=characters,
+        confidence=confidence,
     )
 
 

@@ -41,7 +41,7 @@ from core.db.paper_rows import (
     to_arrays,
 )
 from core.db.text import storable
-from core.types import Chunk, Page, PaperRow, ParsedPaper
+from core.types import Chunk, Page, PaperRow, ParsedPaper, Structure
 
 __all__ = ["FileFacts", "PaperStore", "StoredFile", "no_page"]
 
@@ -89,7 +89,6 @@ class PaperStore:
         parsed: ParsedPaper,
         terms: Sequence[str],
         vectors: Mapping[str, Vectors],
-        read_by: str = "text",
         vectors_of: Sequence[int] | None = None,
     ) -> UUID:
         """Store a paper whole and put it into the user's library; return its id.
@@ -104,7 +103,6 @@ class PaperStore:
             parsed: what reading them gave.
             terms: BM25 tokens of each chunk, joined by one space.
             vectors: unit vectors by model, one row a chunk; models may be missing.
-            read_by: `text`, `ocr` or `abstract`.
             vectors_of: positions of the chunks that the vectors stand for, if not all.
 
         Raises:
@@ -118,7 +116,7 @@ class PaperStore:
             )
             paper_id = paper_of_file(cursor, file.sha256)
             if paper_id is None:
-                paper_id = insert_paper(cursor, parsed.meta, read_by)
+                paper_id = insert_paper(cursor, parsed)
                 insert_file(cursor, paper_id, file, parsed.pages)
                 ids = insert_chunks(cursor, paper_id, file.sha256, parsed.chunks, terms)
                 insert_vectors(cursor, [ids[at] for at in which], vectors)
@@ -237,6 +235,22 @@ class PaperStore:
         if row is None:
             raise no_such(str(paper_id))
         return paper_row(row)
+
+    def structure(self, user_id: UUID, paper_id: UUID) -> Structure:
+        """Return a paper's sections, references, tables and figures.
+
+        Raises:
+            NotFound: when it is not in the library.
+        """
+        with self._reading() as cursor:
+            row = cursor.execute(
+                "SELECT p.structure FROM library l JOIN papers p ON p.id = l.paper_id "
+                "WHERE l.user_id = %s AND l.removed_at IS NULL AND p.id = %s",
+                [user_id, paper_id],
+            ).fetchone()
+        if row is None:
+            raise no_such(str(paper_id))
+        return Structure.from_json(row[0])
 
     def resolve(self, user_id: UUID, text: str) -> UUID:
         """Return the paper of the library that a person means by `text`.

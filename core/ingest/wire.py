@@ -7,7 +7,7 @@ import json
 import struct
 from typing import Any, BinaryIO
 
-from core.types import Box, ChunkDraft, Page, PaperMeta, ParsedPaper, Span
+from core.types import Box, ChunkDraft, Page, PaperMeta, ParsedPaper, Span, Structure
 
 _LENGTHS = struct.Struct(">II")
 MAX_HEADER = 512 * 1024 * 1024
@@ -66,6 +66,9 @@ def paper_to_json(paper: ParsedPaper) -> dict[str, Any]:
             [c.page, c.section, c.kind, c.text, [[s.start, s.end, *s.box] for s in c.spans]]
             for c in paper.chunks
         ],
+        "structure": paper.structure.to_json(),
+        "read_by": paper.read_by,
+        "confidence": paper.confidence,
     }
 
 
@@ -85,4 +88,7 @@ def paper_from_json(data: dict[str, Any]) -> ParsedPaper:
             )
             for page, section, kind, text, spans in data["chunks"]
         ),
+        Structure.from_json(data["structure"]),
+        data["read_by"],
+        data["confidence"],
     )

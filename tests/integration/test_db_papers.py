@@ -14,7 +14,7 @@ from sqlalchemy import Engine, text
 from core.db.paper_rows import paper_row
 from core.db.papers import PaperStore
 from core.errors import BadInput, NotFound
-from core.types import LOCAL_USER, ChunkDraft, PaperMeta
+from core.types import LOCAL_USER, Box, ChunkDraft, PaperMeta, Structure, Table
 from tests.fixtures.papers import made_file, made_paper, made_terms, unit_vectors
 
 OTHER = UUID("00000000-0000-4000-8000-0000000000ff")
@@ -43,12 +43,14 @@ def test_what_goes_in_comes_out(store: PaperStore) -> None:
     parsed, vectors = made_paper(), unit_vectors(3)
     file = made_file()
     terms = made_terms()
-    paper_id = store.add(LOCAL_USER, "论文.pdf", file, parsed, terms, {"use": vectors}, "ocr")
+    paper_id = store.add(LOCAL_USER, "论文.pdf", file, parsed, terms, {"use": vectors})
 
     row = store.paper(LOCAL_USER, paper_id)
     assert store.papers(LOCAL_USER) == [row]
     assert row.meta == parsed.meta
     assert (row.pages, row.chunks, row.read_by, row.filename) == (2, 3, "ocr", "论文.pdf")
+    assert row.confidence == parsed.confidence
+    assert store.structure(LOCAL_USER, paper_id) == parsed.structure
     assert row.characters == sum(len(page.text) for page in parsed.pages)
     assert datetime.fromisoformat(row.added_at) <= datetime.now(UTC)
     assert store.pages(LOCAL_USER, paper_id) == list(parsed.pages)
@@ -83,7 +85,8 @@ def test_characters_postgres_refuses_do_not_break_anything(store: PaperStore) ->
     page = replace(parsed.pages[0], text=bad, label=bad)
     chunk = replace(parsed.chunks[0], text=bad, section=bad)
     meta = PaperMeta(bad, (bad,), None, bad, "zh", bad, bad)
-    parsed = replace(parsed, meta=meta, pages=(page,), chunks=(chunk,))
+    structure = Structure(tables=(Table(1, bad, Box(0, 0, 1, 1), ((bad,),)),))
+    parsed = replace(parsed, meta=meta, pages=(page,), chunks=(chunk,), structure=structure)
     paper_id = store.add(LOCAL_USER, bad, made_file(), parsed, [bad], {})
     good = "a\ufffdb\ufffdc 中"
     row = store.paper(LOCAL_USER, paper_id)
@@ -91,6 +94,7 @@ def test_characters_postgres_refuses_do_not_break_anything(store: PaperStore) ->
     assert row.filename == good
     assert store.pages(LOCAL_USER, paper_id)[0].text == good
     assert store.chunks([paper_id])[0].text == good
+    assert store.structure(LOCAL_USER, paper_id).tables[0].rows == ((good,),)
     assert store.terms([paper_id])[0][1] == good
     assert store.resolve(LOCAL_USER, bad) == paper_id
     with pytest.raises(NotFound):
@@ -154,7 +158,14 @@ def test_the_same_bytes_at_once_are_one_paper(store: PaperStore, database: Engin
 def test_another_users_paper_does_not_exist(store: PaperStore) -> None:
     paper_id = add(store)
     file = made_file(b"1").sha256
-    for call in (store.paper, store.pages, store.file, store.remove, store.restore):
+    for call in (
+        store.paper,
+        store.structure,
+        store.pages,
+        store.file,
+        store.remove,
+        store.restore,
+    ):
         with pytest.raises(NotFound) as caught:
             call(OTHER, paper_id)
         with pytest.raises(NotFound) as made_up:
@@ -211,7 +222,7 @@ def test_removing_and_undoing(store: PaperStore) -> None:
     assert [row.paper_id for row in store.papers(LOCAL_USER)] == [keep]
     assert store.library_version(LOCAL_USER) != full
     assert store.library(OTHER) == (paper_id,)
-    for call in (store.paper, store.pages, store.file, store.remove):
+    for call in (store.paper, store.structure, store.pages, store.file, store.remove):
         with pytest.raises(NotFound):
             call(LOCAL_USER, paper_id)
     with pytest.raises(NotFound):

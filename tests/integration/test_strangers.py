@@ -38,6 +38,7 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
     "PaperStore.restore": (NotFound, lambda o, u, x: o.restore(u, x.paper)),
     "PaperStore.papers": ([], lambda o, u, x: o.papers(u)),
     "PaperStore.paper": (NotFound, lambda o, u, x: o.paper(u, x.paper)),
+    "PaperStore.structure": (NotFound, lambda o, u, x: o.structure(u, x.paper)),
     "PaperStore.resolve": (NotFound, lambda o, u, x: o.resolve(u, str(x.paper))),
     "PaperStore.library": (NotFound, lambda o, u, x: o.library(u, [x.paper])),
     "PaperStore.characters": ({}, lambda o, u, x: o.characters(u, [x.paper])),
