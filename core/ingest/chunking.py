@@ -104,13 +104,7 @@ def chunks_of(
     sections: Sequence[Section], pages: Sequence[RawPage], hyphens: Hyphens
 ) -> list[ChunkDraft]:
     """Cut sections into chunks with the boxes of their lines, in reading order."""
-    splitter = RecursiveCharacterTextSplitter(
-        separators=SEPARATORS,
-        keep_separator="end",
-        chunk_size=CHUNK_SIZE,
-        chunk_overlap=CHUNK_OVERLAP,
-        add_start_index=True,
-    )
+    splitter = _splitter()
     found: list[ChunkDraft] = []
     for section in sections:
         for page, kind, paragraphs in _blocks(section):
@@ -119,6 +113,21 @@ def chunks_of(
                 text.paragraph(paragraph)
             found += _cut(text, pages[page - 1], section.heading, kind, splitter)
     return found
+
+
+def cut_text(text: str, body: int = 0) -> list[tuple[int, int]]:
+    """Return where the chunks of a text begin and end; its heading, up to `body`, is never cut off."""
+    return _ranges(text, body, _splitter())
+
+
+def _splitter() -> RecursiveCharacterTextSplitter:
+    return RecursiveCharacterTextSplitter(
+        separators=SEPARATORS,
+        keep_separator="end",
+        chunk_size=CHUNK_SIZE,
+        chunk_overlap=CHUNK_OVERLAP,
+        add_start_index=True,
+    )
 
 
 def _blocks(section: Section) -> Iterator[tuple[int, ChunkKind, list[Paragraph]]]:

@@ -205,7 +205,7 @@ def _authors(document: RawDocument, after: Sequence[Line], front: str) -> tuple[
         text = line.text.strip()
         if _ends_front(text) or len(found) >= 60:
             break
-        names = [name for part in _parts(line) for name in _names(part)]
+        names = [name for part in _parts(line) for name in names_in(part)]
         if marked:
             names = [re.sub(r"(?<=[a-zäöüß])[a-e]$", "", name) for name in names]
         found += [name for name in names if name not in found]
@@ -269,7 +269,7 @@ def _parts(line: Line) -> list[str]:
     return [" ".join(part) for part in parts]
 
 
-def _names(text: str) -> list[str]:
+def names_in(text: str) -> list[str]:
     """Return the names of people in a piece of an author line."""
     if "@" in text or "http" in text or "{" in text:
         return []

@@ -108,7 +108,7 @@ def sections_of(
             if paragraph.heading and found[-1].kind == "references":
                 paragraph.heading = _leaves_references(paragraph, name, references_size)
             if paragraph.heading:
-                found.append(Section(name, _kind(name), [paragraph]))
+                found.append(Section(name, kind_of_heading(name), [paragraph]))
                 if found[-1].kind == "references":
                     references_size = paragraph.lines[0].size
                 continue
@@ -168,7 +168,8 @@ def bare(heading: str) -> str:
     return _NUMBER.sub("", heading, count=1).strip(" .:：") if heading else ""
 
 
-def _kind(heading: str) -> ChunkKind:
+def kind_of_heading(heading: str) -> ChunkKind:
+    """Return what stands under a heading, by its wording: abstract, references or body."""
     name = bare(heading)
     if _SPACED.fullmatch(name):
         name = name.replace(" ", "")
