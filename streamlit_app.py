@@ -7,13 +7,13 @@ from ui.frame import page
 from ui.history import undo_bar
 from ui.papers import queue
 
-session = page()
-papers = session.bench.papers.papers(session.user)
-undo_bar(session)
-with st.container(key="home"):
-    if not papers:
-        home.welcome(session)
-        queue(session, brief=True)
-    else:
-        queue(session, brief=True)
-        home.desk(session, papers)
+with page() as session:
+    papers = session.bench.papers.papers(session.user)
+    undo_bar(session)
+    with st.container(key="home"):
+        if not papers:
+            home.welcome(session)
+            queue(session, brief=True)
+        else:
+            queue(session, brief=True)
+            home.desk(session, papers)

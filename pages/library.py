@@ -7,20 +7,20 @@ from ui.frame import page
 from ui.language import _
 from ui.papers import queue, sample_button, upload_form
 
-session = page(_("Library"))
-papers = session.bench.papers.papers(session.user)
-history.undo_bar(session)
-opened = shelf.opened(session, papers)
-beside = st.columns([6, 5], gap="medium") if opened else None
-with beside[0] if beside else st.container():
-    upload_form(session)
-    if not papers:
-        sample_button(session)
-    queue(session)
-    if papers:
-        shelf.show(session, papers)
-    else:
-        st.info(_("No papers yet. Choose PDF files above and press Add."))
-if beside and opened:
-    with beside[1]:
-        shelf.details(session, opened)
+with page(_("Library")) as session:
+    papers = session.bench.papers.papers(session.user)
+    history.undo_bar(session)
+    opened = shelf.opened(session, papers)
+    beside = st.columns([6, 5], gap="medium") if opened else None
+    with beside[0] if beside else st.container():
+        upload_form(session)
+        if not papers:
+            sample_button(session)
+        queue(session)
+        if papers:
+            shelf.show(session, papers)
+        else:
+            st.info(_("No papers yet. Choose PDF files above and press Add."))
+    if beside and opened:
+        with beside[1]:
+            shelf.details(session, opened)

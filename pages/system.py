@@ -6,9 +6,9 @@ from ui import system
 from ui.frame import page
 from ui.language import _
 
-session = page(_("System"))
-states = st.container()
-system.sizes(session)
-system.versions()
-with states:
-    system.parts(session)
+with page(_("System")) as session:
+    states = st.container()
+    system.sizes(session)
+    system.versions()
+    with states:
+        system.parts(session)

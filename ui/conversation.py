@@ -1,6 +1,5 @@
 """The conversation on the Ask page: its turns so far, the one that runs, and the next question."""
 
-import contextlib
 from dataclasses import replace
 from uuid import UUID
 
@@ -11,7 +10,7 @@ from core.db.conversations import TurnRow
 from core.errors import LecternError, NotFound
 from core.types import PaperRow
 from ui.answers import show_turn
-from ui.frame import ASK, Session, error_text, go
+from ui.frame import ASK, Session, error_text, fragment, go, parameter_id
 from ui.history import stop_running
 from ui.language import _
 from ui.papers import names, suggestions
@@ -28,14 +27,6 @@ QUOTED = 160
 def conversation_id() -> UUID | None:
     """Return the conversation the page's address names."""
     return parameter_id("conversation")
-
-
-def parameter_id(name: str) -> UUID | None:
-    """Return a parameter of the address as an id; None when it is absent or no id."""
-    try:
-        return UUID(st.query_params.get(name, ""))
-    except ValueError:
-        return None
 
 
 def load(session: Session, conversation: UUID | None) -> list[TurnRow]:
@@ -70,7 +61,6 @@ def _running(session: Session, turn: TurnRow) -> None:
         show_turn(session, ended, last=True)
         return
 
-    @st.fragment(run_every=POLL_SECONDS if ours else IDLE_SECONDS)
     def watch() -> None:
         try:
             view = _so_far(session, turn)
@@ -90,7 +80,7 @@ def _running(session: Session, turn: TurnRow) -> None:
                 args=(session, turn.id),
             )
 
-    watch()
+    fragment(watch, POLL_SECONDS if ours else IDLE_SECONDS)
 
 
 def _is_over(session: Session, turn: TurnRow) -> bool:
@@ -100,8 +90,12 @@ def _is_over(session: Session, turn: TurnRow) -> bool:
 
 
 def _stop(session: Session, turn: UUID) -> None:
-    with contextlib.suppress(NotFound):  # its conversation has been deleted: it is stopped
+    try:
         session.bench.runner.cancel(session.user, turn)
+    except NotFound:
+        return  # its conversation has been deleted: it is stopped
+    except LecternError as error:
+        state().problem = error_text(error)
 
 
 def _so_far(session: Session, turn: TurnRow) -> TurnView:
@@ -113,7 +107,6 @@ def _watch_for_others(session: Session, turns: list[TurnRow]) -> None:
     """Redraw the page when another tab has gone on with this conversation."""
     conversation = turns[-1].conversation_id
 
-    @st.fragment(run_every=IDLE_SECONDS)
     def look() -> None:
         try:
             now = session.bench.conversations.conversation(session.user, conversation)
@@ -122,7 +115,7 @@ def _watch_for_others(session: Session, turns: list[TurnRow]) -> None:
         if now.turns != len(turns):
             st.rerun()
 
-    look()
+    fragment(look, IDLE_SECONDS)
 
 
 def restore_scope(turns: list[TurnRow]) -> None:

@@ -1,9 +1,11 @@
 """What every page begins with: its settings, who it is for, their language, and the side bar.
 
-Every page calls `page` first. With a `pages/` folder a deep link runs that page without the entry
+Everything of a page stands in `with page(…) as session`. With a `pages/` folder a deep link runs that page without the entry
 script on a cold server, so nothing may rest on the entry script having run.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
@@ -46,30 +48,53 @@ class Session:
         return kept | {name: value for name, value in given.items() if value}
 
 
-def page(title: str = "") -> Session:
-    """Set the page up and return its session; stops the page when it cannot be shown."""
+@contextmanager
+def page(title: str = "") -> Iterator[Session]:
+    """Set the page up and yield its session; a failure while it is drawn is said in its place."""
     st.set_page_config(page_title="Lectern", page_icon=str(HERE / "icon.svg"), layout="wide")
     st.logo(HERE / "wordmark.svg", size="large", icon_image=HERE / "icon.svg")
     st.html(HERE / "theme.css")
     try:
-        bench = workbench()
-        who = visitor(bench.settings.single_user)
-        if who is None:
-            _sign_in()
-        bench.accounts.seen(who.user, who.kind)
-        _remembered_language(bench, who.user)
+        session = _session()
+        words = HERE / f"theme.{current_language()}.css"
+        if words.exists():
+            st.html(words)
+        _follow(session)
+        _sidebar(session)
+        if title:
+            st.title(title)
+        if state().problem:
+            st.error(plain(state().problem), icon=":material/error:")
+            state().problem = ""
+        yield session
     except LecternError as error:
         show_error(error)
-        st.stop()
-    session = Session(bench, who)
-    _follow(session)
-    _sidebar(session)
-    if title:
-        st.title(title)
-    if state().problem:
-        st.error(plain(state().problem), icon=":material/error:")
-        state().problem = ""
-    return session
+
+
+def _session() -> Session:
+    bench = workbench()
+    who = visitor(bench.settings.single_user)
+    if who is None:
+        _sign_in()
+    bench.accounts.seen(who.user, who.kind)
+    _remembered_language(bench, who.user)
+    return Session(bench, who)
+
+
+def fragment(draw: Callable[[], None], run_every: float | None) -> None:
+    """Draw a part of the page that is drawn again every so many seconds, by itself.
+
+    A failure is said in its place, and gone once a later run succeeds.
+    """
+
+    @st.fragment(run_every=run_every)
+    def guarded() -> None:
+        try:
+            draw()
+        except LecternError as error:
+            show_error(error)
+
+    guarded()
 
 
 def show_error(error: LecternError) -> None:
@@ -90,6 +115,14 @@ def go(to: str, **parameters: str) -> None:
 def link(session: Session, to: str, label: str, *, icon: str | None = None, **params: str) -> None:
     """Draw a link to a page of the app."""
     st.page_link(to, label=plain(label), icon=icon, query_params=session.parameters(**params))
+
+
+def parameter_id(name: str) -> UUID | None:
+    """Return a parameter of the address as an id; None when it is absent or no id."""
+    try:
+        return UUID(st.query_params.get(name, ""))
+    except ValueError:
+        return None
 
 
 def _follow(session: Session) -> None:

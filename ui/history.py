@@ -8,7 +8,7 @@ import streamlit as st
 
 from core import exports
 from core.db.conversations import ConversationRow, TurnRow
-from core.errors import LecternError, NotFound
+from core.errors import LecternError
 from ui.frame import ASK, Session, error_text, go, link
 from ui.language import _, translated
 from ui.safe import plain
@@ -58,7 +58,7 @@ def remove(session: Session, row: ConversationRow) -> None:
     try:
         stop_running(session, row.id)
         session.bench.conversations.remove(session.user, row.id)
-    except NotFound as error:
+    except LecternError as error:
         state().problem = error_text(error)
         return
     state().removal = Removal("conversation", (row.id,), row.title)

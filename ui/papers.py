@@ -6,11 +6,12 @@ from typing import Any
 from uuid import UUID
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.ingest.pipeline import STAGES
 from core.ingest.queue import OVER, Adding
 from core.types import PaperRow
-from ui.frame import Session
+from ui.frame import Session, fragment
 from ui.language import _, ngettext, translated
 from ui.safe import plain
 
@@ -36,25 +37,14 @@ def upload_form(session: Session) -> None:
     """Draw the upload box; what is put in it is read in the background, whatever one does here."""
     with st.form("upload", clear_on_submit=True, border=False):
         st.file_uploader(_("Add papers (PDF)"), "pdf", accept_multiple_files=True, key="files")
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.form_submit_button(
-                _("Add"), type="primary", icon=":material/add:", on_click=_submit, args=(session,)
-            )
-            st.text_input(
-                _("Password"),
-                type="password",
-                key="file-password",
-                placeholder=_("Password, if a file has one"),
-                label_visibility="collapsed",
-                width=260,
-            )
+        st.form_submit_button(
+            _("Add"), type="primary", icon=":material/add:", on_click=_submit, args=(session,)
+        )
 
 
 def _submit(session: Session) -> None:
     for file in st.session_state["files"]:
-        session.bench.add_queue.submit(
-            session.user, file.name, file.getvalue(), st.session_state["file-password"]
-        )
+        session.bench.add_queue.submit(session.user, file.name, file.getvalue())
     st.session_state["nothing-chosen"] = not st.session_state["files"]
 
 
@@ -96,19 +86,17 @@ def queue(session: Session, *, brief: bool = False) -> None:
     moving = any(entry.state not in OVER for entry in entries)
     before = sum(entry.state == "done" for entry in entries)
 
-    @st.fragment(run_every=POLL_SECONDS if moving else None)
     def draw() -> None:
         now = session.bench.add_queue.entries(session.user)
         for entry in _shown(now, brief):
             _entry(session, entry)
-        if sum(entry.state == "done" for entry in now) != before or (
-            moving and all(entry.state in OVER for entry in now)
-        ):
+        still = any(entry.state not in OVER for entry in now)
+        if still != moving or sum(entry.state == "done" for entry in now) != before:
             session.bench.backfill.wake()
             st.rerun()
 
     with st.container(border=True, key="queue"):
-        draw()
+        fragment(draw, POLL_SECONDS if moving else None)
         if not brief:
             _summary(session, entries)
 
@@ -142,6 +130,8 @@ def _entry(session: Session, entry: Adding) -> None:
     if entry.state == "failed":
         why = f"{translated(entry.message)} {translated(entry.hint)}"
         left.error(f"{name}: {plain(why)}", icon=":material/error:")
+        if entry.locked:
+            _password(session, entry, left)
     elif entry.state == "stopped":
         left.warning(_("{file}: stopped, nothing of it was stored.").format(file=name))
     elif entry.state == "done":
@@ -159,6 +149,24 @@ def _entry(session: Session, entry: Adding) -> None:
         on_click=act,
         args=(session, [entry.id]),
     )
+
+
+def _password(session: Session, entry: Adding, place: DeltaGenerator) -> None:
+    """Ask for a file's password where it was refused; Enter tries it."""
+    key = f"password-{entry.id}"
+    place.text_input(
+        _("Password of {file}").format(file=entry.name),
+        type="password",
+        key=key,
+        placeholder=_("Its password, then Enter"),
+        label_visibility="collapsed",
+        on_change=_unlock,
+        args=(session, entry.id, key),
+    )
+
+
+def _unlock(session: Session, entry: UUID, key: str) -> None:
+    session.bench.add_queue.unlock(session.user, entry, st.session_state[key])
 
 
 def _done(entry: Adding) -> str:

@@ -7,7 +7,7 @@ import streamlit as st
 from core.errors import LecternError
 from core.types import PaperRow
 from ui.evidence import PAGE, PAPER, close, show_page
-from ui.frame import ASK, Session, error_text, go
+from ui.frame import ASK, Session, error_text, go, parameter_id
 from ui.language import _, ngettext
 from ui.papers import about, table, title_of
 from ui.safe import plain
@@ -18,11 +18,11 @@ ROWS_HIGH = 15
 
 def opened(session: Session, rows: list[PaperRow]) -> PaperRow | None:
     """Return the paper that the page's address names; says so when it is not there."""
-    wanted = st.query_params.get(PAPER)
-    if not wanted:
+    if not st.query_params.get(PAPER):
         return None
+    wanted = parameter_id(PAPER)
     for row in rows:
-        if str(row.paper_id) == wanted:
+        if row.paper_id == wanted:
             return row
     close()
     st.info(_("That paper is not in your library (any more)."))

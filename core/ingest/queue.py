@@ -17,7 +17,11 @@ log = logging.getLogger(__name__)
 State = Literal["waiting", "reading", "done", "failed", "stopped"]
 LAST_SECONDS = 10.0
 """What the file that is being read gets to stop in when the queue is closed."""
+KEPT_BYTES = 256 * 1024 * 1024
+"""So much of files that want a password is kept in memory; who has more chooses them again."""
 OVER: tuple[State, ...] = ("done", "failed", "stopped")
+
+_PASSWORD_CODES = ("PASSWORD_NEEDED", "PASSWORD_WRONG")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,7 @@ class Adding:
     """One file on its way.
 
     `title`, `pages` and `duplicate` are known once done; `code`, `message` and `hint` if it failed.
+    `locked`: it failed for its password only, and `AddQueue.unlock` can try another.
     """
 
     id: UUID
@@ -38,6 +43,7 @@ class Adding:
     code: str = ""
     message: str = ""
     hint: str = ""
+    locked: bool = False
 
 
 class AddQueue:
@@ -47,6 +53,7 @@ class AddQueue:
         self._ingestor = ingestor
         self._entries: dict[UUID, Adding] = {}
         self._stopped: set[UUID] = set()
+        self._locked: dict[UUID, bytes] = {}
         self._lock = threading.Lock()
         self._line: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         # A daemon: the interpreter waits for all others before it tells anybody that it ends.
@@ -60,6 +67,16 @@ class AddQueue:
             self._entries[entry.id] = entry
         self._line.put(lambda: self._add(entry, data, password))
         return entry.id
+
+    def unlock(self, user_id: UUID, entry_id: UUID, password: str) -> None:
+        """Put a file that is `locked` in line again, with another password."""
+        with self._lock:
+            if not self._own(user_id, entry_id) or entry_id not in self._locked:
+                return
+            entry, data = self._entries[entry_id], self._locked.pop(entry_id)
+            again = Adding(entry.id, entry.user_id, entry.name)
+            self._entries[entry_id] = again
+        self._line.put(lambda: self._add(again, data, password))
 
     def entries(self, user_id: UUID) -> list[Adding]:
         """Return the user's files in the order they were put in."""
@@ -77,6 +94,7 @@ class AddQueue:
         with self._lock:
             if self._own(user_id, entry_id) and self._entries[entry_id].state in OVER:
                 del self._entries[entry_id]
+                self._locked.pop(entry_id, None)
 
     def close(self) -> None:
         """Stop what is being read and what waits; nothing of either is stored."""
@@ -92,6 +110,13 @@ class AddQueue:
     def _own(self, user_id: UUID, entry_id: UUID) -> bool:
         entry = self._entries.get(entry_id)
         return entry is not None and entry.user_id == user_id
+
+    def _keep(self, entry_id: UUID, data: bytes) -> bool:
+        with self._lock:
+            if sum(map(len, self._locked.values())) + len(data) > KEPT_BYTES:
+                return False
+            self._locked[entry_id] = data
+            return True
 
     def _change(self, entry_id: UUID, **changes: object) -> None:
         with self._lock:
@@ -111,7 +136,8 @@ class AddQueue:
         except Cancelled:
             self._change(entry.id, state="stopped")
         except LecternError as error:
-            self._change(entry.id, state="failed", **error.to_json())
+            locked = error.code in _PASSWORD_CODES and self._keep(entry.id, data)
+            self._change(entry.id, state="failed", locked=locked, **error.to_json())
         except Exception:
             log.exception("adding a file broke")
             message = say("Lectern made a mistake reading this file; nothing of it was stored.")

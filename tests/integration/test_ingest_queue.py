@@ -56,3 +56,27 @@ def test_odd_passwords_are_only_wrong(bench, shared, password):
     bench.add_queue.submit(LOCAL_USER, "locked.pdf", locked.read_bytes(), password)
     (entry,) = wait(bench)
     assert entry.code == ("PASSWORD_WRONG" if password else "PASSWORD_NEEDED")
+
+
+def test_a_locked_file_can_be_tried_again_without_choosing_it_again(bench, shared):
+    locked = shared / "pdf_edge" / "encrypted__docling_user_1234_paper_page.pdf"
+    entry = bench.add_queue.submit(LOCAL_USER, "locked.pdf", locked.read_bytes())
+    assert [(e.code, e.locked) for e in wait(bench)] == [("PASSWORD_NEEDED", True)]
+    bench.add_queue.unlock(uuid4(), entry, "1234")
+    bench.add_queue.unlock(LOCAL_USER, entry, "4321")
+    assert [(e.code, e.locked) for e in wait(bench)] == [("PASSWORD_WRONG", True)]
+    bench.add_queue.unlock(LOCAL_USER, entry, "1234")
+    assert [(e.id, e.state, e.locked) for e in wait(bench)] == [(entry, "done", False)]
+    bench.add_queue.unlock(LOCAL_USER, entry, "1234")
+    assert [e.state for e in wait(bench)] == ["done"]
+
+
+def test_what_is_kept_for_a_password_has_an_end(bench, shared, monkeypatch):
+    locked = (shared / "pdf_edge" / "encrypted__docling_user_1234_paper_page.pdf").read_bytes()
+    monkeypatch.setattr("core.ingest.queue.KEPT_BYTES", len(locked))
+    first = bench.add_queue.submit(LOCAL_USER, "a.pdf", locked)
+    bench.add_queue.submit(LOCAL_USER, "b.pdf", locked)
+    assert [e.locked for e in wait(bench)] == [True, False]
+    bench.add_queue.dismiss(LOCAL_USER, first)
+    bench.add_queue.submit(LOCAL_USER, "c.pdf", locked)
+    assert [e.locked for e in wait(bench)] == [False, True]
