@@ -38,8 +38,8 @@ class BadInput(LecternError):
 class UnreadableFile(BadInput):
     """A file that cannot become a paper.
 
-    Codes: EMPTY_FILE, NOT_A_PDF, DAMAGED, PASSWORD_NEEDED, PASSWORD_WRONG, NO_TEXT (a scan),
-    TOO_LARGE, TOO_SLOW, UNSUPPORTED.
+    Codes: EMPTY_FILE, NOT_A_PDF (nor any other kind that can be read), DAMAGED, PASSWORD_NEEDED,
+    PASSWORD_WRONG, NO_TEXT, TOO_LARGE, TOO_SLOW.
     """
 
     code = "UNREADABLE_FILE"

@@ -149,7 +149,7 @@ def check_signature(data: bytes) -> None:
     if b"%PDF-" not in data[:1024]:
         raise UnreadableFile(
             say("The file is not a PDF."),
-            hint=say("Only PDF files can be read; export or print the document as PDF."),
+            hint=say("PDF, HTML, Markdown and plain text can be read; export or print it as PDF."),
             code="NOT_A_PDF",
         )
 

@@ -16,6 +16,7 @@ import numpy as np
 from core.db.papers import PaperStore, StoredFile
 from core.db.text import storable
 from core.errors import Cancelled, Unavailable
+from core.ingest.kinds import MEDIA_TYPES, is_pdf, tell
 from core.ingest.worker import Worker
 from core.models.embed import Embedder, Vectors
 from core.types import ChunkDraft, PaperMeta, ParsedPaper
@@ -32,6 +33,7 @@ STAGES: tuple[Stage, ...] = (
 
 _BATCH = 64
 _NAME_LIMIT = 120
+_SUFFIX = re.compile(r"\.(?:pdf|x?html?|md|markdown|te?xt)$", re.I)
 _UNSHOWN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+"
 )
@@ -84,7 +86,9 @@ class Ingestor:
         on_progress: Callable[[Progress], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> Ingested:
-        """Read a PDF, make it searchable and put it into the user's library.
+        """Read a file, make it searchable and put it into the user's library.
+
+        What kind of file it is (PDF, HTML, Markdown, plain text) its content says, not its name.
 
         Only the first embedder runs, and only over what is searched by default (the references
         wait): `Backfill` brings the rest. Nothing is stored unless all of it is.
@@ -100,15 +104,20 @@ class Ingestor:
         sha256 = hashlib.sha256(data).hexdigest()
         known = self._store.find_file(sha256)
         if known is not None:
-            if b"/Encrypt" in data:  # having the bytes is not yet knowing the password
+            # having the bytes is not yet knowing the password
+            if is_pdf(data) and b"/Encrypt" in data:
                 self._worker.check(data, password or None)
             return self._known(user_id, known, name, started)
-        parsed, copy = self._worker.parse(data, password or None, steps)
+        told = tell(data)
+        if told.kind == "pdf":
+            parsed, copy = self._worker.parse(data, password or None, steps)
+        else:
+            parsed, copy = self._worker.read_text(told.text, told.kind, steps), None
         parsed = _titled(parsed, name)
         terms = [" ".join(self._tokenize(chunk.text)) for chunk in parsed.chunks]
         ordinals, vectors = self._vectors(parsed.chunks, steps)
         steps("saving", 0, 1)
-        file = StoredFile(sha256, copy or data, len(data))
+        file = StoredFile(sha256, copy or data, len(data), MEDIA_TYPES[told.kind])
         paper_id = self._store.add(user_id, name, file, parsed, terms, vectors, vectors_of=ordinals)
         steps.report("saving", 1, 1)
         seconds = time.perf_counter() - started
@@ -190,5 +199,5 @@ def _titled(parsed: ParsedPaper, name: str) -> ParsedPaper:
     """Return the paper with its file's name for a title if it does not say one."""
     if parsed.meta.title:
         return parsed
-    title = re.sub(r"[_\s]+", " ", re.sub(r"\.pdf$", "", name, flags=re.I)).strip()
+    title = re.sub(r"[_\s]+", " ", _SUFFIX.sub("", name)).strip()
     return replace(parsed, meta=replace(parsed.meta, title=title or name))

@@ -75,7 +75,7 @@ def _answer(answers: BinaryIO, request: dict[str, Any], data: bytes) -> None:
 
 def _too_large() -> UnreadableFile:
     return UnreadableFile(
-        say("Reading this PDF takes more memory than allowed."),
+        say("Reading this file takes more memory than allowed."),
         hint=say("Print it to a new PDF, or split it into smaller parts."),
         code="TOO_LARGE",
     )
@@ -91,10 +91,16 @@ def _do(answers: BinaryIO, request: dict[str, Any], data: bytes) -> tuple[dict[s
         from core.ingest.pdf import draw
 
         return {"result": None}, draw(data, request["page"], request["scale"])
-    from core.ingest.parse import parse
 
     def report(stage: str, done: int, total: int) -> None:
         send(answers, {"progress": [stage, done, total]})
+
+    if request["op"] == "text":
+        from core.ingest.readers import read_text
+
+        report("reading", 0, 1)
+        return {"result": paper_to_json(read_text(data.decode(), request["kind"]))}, b""
+    from core.ingest.parse import parse
 
     parsed = parse(data, request["password"], report)
     return {

@@ -1,4 +1,4 @@
-"""Reading and drawing PDFs in a process of its own, which hostile files may crash or stall.
+"""Reading files and drawing PDFs in a process of its own, which hostile files may crash or stall.
 
 `Worker` is the app's side; `python -m core.ingest.worker` is the process. The process is started
 with subprocess (`spawn` would run the app's entry script again, `fork` would copy its threads),
@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, cast
 import psutil
 
 from core.errors import UnreadableFile
+from core.ingest.kinds import Kind
 from core.ingest.wire import paper_from_json, receive, send
 from core.types import ParsedPaper
 from core.wording import say
@@ -91,6 +92,17 @@ class Worker:
         request = {"op": "parse", "password": password}
         header, blob = self._ask(request, data, self._parse_seconds, on_progress)
         return paper_from_json(header["result"]), blob if header["copied"] else None
+
+    def read_text(self, text: str, kind: Kind, on_progress: Report | None = None) -> ParsedPaper:
+        """Read HTML, Markdown or plain text.
+
+        Raises:
+            UnreadableFile: with the code of what is wrong, see `parse`.
+        """
+        request = {"op": "text", "kind": kind}
+        data = text.encode("utf-8", "replace")
+        header, _ = self._ask(request, data, self._parse_seconds, on_progress)
+        return paper_from_json(header["result"])
 
     def check(self, data: bytes, password: str | None = None) -> None:
         """Find out whether the password opens the PDF, without reading it.
@@ -246,14 +258,14 @@ def _lost(late: bool, seconds: float) -> UnreadableFile:
     if late:
         return UnreadableFile(
             say(
-                "Reading this PDF took longer than {seconds:.0f} seconds and was stopped.",
+                "Reading this file took longer than {seconds:.0f} seconds and was stopped.",
                 seconds=seconds,
             ),
             hint=say("Print it to a new PDF, or split it into smaller parts."),
             code="TOO_SLOW",
         )
     return UnreadableFile(
-        say("This PDF crashed the reader; it is damaged or built to do harm."),
+        say("This file crashed the reader; it is damaged or built to do harm."),
         hint=say("Open it in a PDF viewer and save a copy, then add the copy."),
         code="DAMAGED",
     )

@@ -130,8 +130,8 @@ def test_doctor_names_what_is_broken_and_hides_the_rest_of_nothing(folder, setti
 
 BAD_FILES = {
     "empty.pdf": (b"", "EMPTY_FILE"),
-    "text.pdf": (b"just some text, no PDF", "NOT_A_PDF"),
-    "html.pdf": (b"<!doctype html><html><body>Sign in</body></html>", "NOT_A_PDF"),
+    "archive.pdf": (b"PK\x03\x04 no PDF", "NOT_A_PDF"),
+    "html.pdf": (b"<!doctype html><html><body>Sign in</body></html>", "NO_TEXT"),
     "head only.pdf": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "DAMAGED"),
 }
 

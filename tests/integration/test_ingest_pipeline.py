@@ -149,7 +149,8 @@ def test_threads_adding_the_same_file_make_one_paper(ingestor, database):
     ("name", "data", "code"),
     [
         ("empty.pdf", b"", "EMPTY_FILE"),
-        ("page.pdf", b"<html></html>", "NOT_A_PDF"),
+        ("page.pdf", b"<html></html>", "NO_TEXT"),
+        ("letter.docx", b"PK\x03\x04 word/document.xml", "NOT_A_PDF"),
         ("cut.pdf", PAPER[:300], "DAMAGED"),
         ("blank.pdf", made_pdf([[], []]), "NO_TEXT"),
     ],

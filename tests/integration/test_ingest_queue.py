@@ -20,7 +20,7 @@ def wait(bench, user=LOCAL_USER):
 
 
 def test_one_bad_file_does_not_stop_the_others(bench, sample):
-    bench.add_queue.submit(LOCAL_USER, "../../bad.pdf", b"no PDF")
+    bench.add_queue.submit(LOCAL_USER, "../../bad.pdf", b"PK\x03\x04")
     bench.add_queue.submit(LOCAL_USER, sample.name, sample.read_bytes())
     bench.add_queue.submit(LOCAL_USER, "again.pdf", sample.read_bytes())
     bad, good, again = wait(bench)
