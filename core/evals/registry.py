@@ -12,7 +12,7 @@ from core.agent.events import TurnFailed, TurnFinished
 from core.agent.state import TurnRequest
 from core.config import Settings
 from core.errors import BadInput, LecternError
-from core.evals import qa, retrieval
+from core.evals import qa, references, retrieval
 from core.evals.sets import shared_sets
 from core.models.embed import load_embedders
 from core.types import LOCAL_USER, Citation, Hit, Scope
@@ -57,9 +57,14 @@ def _qa(settings: Settings, data: Path | None, papers: Path | None) -> dict[str,
         )
 
 
+def _references(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    return references.run(data or _shared_sets() / "grobid_tei" / "citation")
+
+
 EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]] = {
     "retrieval": _retrieval,
     "qa": _qa,
+    "references": _references,
 }
 
 
