@@ -54,21 +54,31 @@ def page(title: str = "") -> Iterator[Session]:
     st.set_page_config(page_title="Lectern", page_icon=str(HERE / "icon.svg"), layout="wide")
     st.logo(HERE / "wordmark.svg", size="large", icon_image=HERE / "icon.svg")
     st.html(HERE / "theme.css")
+    session = _begin(title)
     try:
-        session = _session()
-        words = HERE / f"theme.{current_language()}.css"
-        if words.exists():
-            st.html(words)
-        _follow(session)
-        _sidebar(session)
-        if title:
-            st.title(title)
-        if state().problem:
-            st.error(plain(state().problem), icon=":material/error:")
-            state().problem = ""
         yield session
     except LecternError as error:
         show_error(error)
+
+
+def _begin(title: str) -> Session:
+    """Draw what all pages have; stops the page when even that cannot be had."""
+    try:
+        session = _session()
+    except LecternError as error:
+        show_error(error)
+        st.stop()
+    words = HERE / f"theme.{current_language()}.css"
+    if words.exists():
+        st.html(words)
+    _follow(session)
+    _sidebar(session)
+    if title:
+        st.title(title)
+    if state().problem:
+        st.error(plain(state().problem), icon=":material/error:")
+        state().problem = ""
+    return session
 
 
 def _session() -> Session:

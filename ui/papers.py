@@ -1,6 +1,7 @@
 """Papers as pages name them, and where they come in: the upload box, the samples, the queue."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -26,11 +27,21 @@ def title_of(row: PaperRow) -> str:
 
 
 def about(row: PaperRow) -> str:
-    """Return one line about a paper: who, when, how long."""
+    """Return one line about a paper: who, when, how long, and how it was read if by OCR."""
     authors = list(row.meta.authors)
     who = ", ".join(authors[:3]) + (" …" if len(authors) > 3 else "")
     pages = ngettext("{count} page", "{count} pages", row.pages).format(count=row.pages)
-    return " · ".join(part for part in (who, str(row.meta.year or ""), pages) if part)
+    parts = (who, str(row.meta.year or ""), pages, _by_ocr(row))
+    return " · ".join(part for part in parts if part)
+
+
+def _by_ocr(row: PaperRow) -> str:
+    if row.read_by != "ocr":
+        return ""
+    if row.confidence is None:
+        return _("Read by OCR")
+    share = math.floor(100 * row.confidence)
+    return _("Read by OCR ({share}% sure)").format(share=share)
 
 
 def upload_form(session: Session) -> None:
