@@ -92,7 +92,7 @@ _URL = re.compile(
     r"\s*)?<?(?:https?\s?:\s?//|ftp://|www\.)\s?[^\s<>]+",
     re.I,
 )
-_YEAR = re.compile(r"(?<![\d.:/-])(?<!\d\s-)(1[5-9]\d\d|20[0-4]\d)[a-h]?(?![\d:]|-\d|\.\d|–\d)")
+_YEAR = re.compile(r"(?<![\d.:/-])(?<!\d\s-)(1[5-9]\d\d|20[0-4]\d)[a-h]?(?!\d|-\d|\.\d|–\d)")
 _MONTH = (
     r"(?:jan(?:uary|vier)?|feb(?:ruary)?|mar(?:ch|s)?|apr(?:il)?|avril|may|mai|june?|juin|july?|juil"
     r"(?:let)?|aug(?:ust)?|ao[uû]t|sept?(?:ember|embre)?|oct(?:ober|obre)?|nov(?:ember|embre)?|"

@@ -7,6 +7,7 @@ import pytest
 from core.evals.references import run
 from core.ingest import pdf
 from core.ingest.bibliography import references_of
+from core.ingest.furniture import drop_furniture
 from core.ingest.layout import lines_of
 from core.ingest.references import parse_reference, surname
 from core.ingest.sections import sections_of
@@ -148,6 +149,7 @@ def test_a_list_is_cut_into_its_entries(
 ) -> None:
     *_, document = pdf.read((shared / "pdf_papers" / file).read_bytes(), None)
     lines = [lines_of(page) for page in document.pages]
+    drop_furniture(document.pages, lines)
     sections = sections_of(document.pages, lines, document.outline)
     found = references_of(sections, Hyphens(line.text for page in lines for line in page))
     assert len(found) == count
