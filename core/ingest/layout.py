@@ -84,10 +84,10 @@ def lines_of(page: RawPage) -> list[Line]:
     for turn in sorted({word.turn for word in page.words}):
         words = [word for word in page.words if word.turn == turn]
         order = _Order()
-        _arrange(_runs(words, turn, page.width, page.height), order, _DEPTH)
+        _arrange(_runs(words, turn, page), order, _DEPTH)
         for stretch in order.stretches:
             column = found[-1].column + 1 if found else 0
-            found += _lines(stretch, turn, column)
+            found += _lines(stretch, turn, column, page.slope)
     return found
 
 
@@ -102,11 +102,19 @@ def _upright(word: Word, turn: int, width: float, height: float) -> tuple[float,
     return height - word.y1, word.x0, height - word.y0, word.x1
 
 
-def _runs(words: Sequence[Word], turn: int, width: float, height: float) -> list[_Run]:
+def _levelled(word: Word, turn: int, page: RawPage) -> tuple[float, ...]:
+    """Return the upright box as it were on a page that is not askew."""
+    x0, y0, x1, y1 = _upright(word, turn, page.width, page.height)
+    sinks = page.slope * (x0 + x1) / 2
+    thick = min(abs(page.slope) * (x1 - x0) / 2, (y1 - y0) / 3)
+    return x0, y0 - sinks + thick, x1, y1 - sinks - thick
+
+
+def _runs(words: Sequence[Word], turn: int, page: RawPage) -> list[_Run]:
     """Join words that follow each other in the file and on the line with a common gap."""
     runs: list[_Run] = []
     for word in words:
-        x0, y0, x1, y1 = _upright(word, turn, width, height)
+        x0, y0, x1, y1 = _levelled(word, turn, page)
         new = _Run([word], x0, y0, x1, y1)
         if runs and _continues(runs[-1], new):
             runs[-1].absorb(new)
@@ -324,7 +332,7 @@ def _column_height(side: Sequence[_Run], gutter: float) -> float:
     )
 
 
-def _lines(runs: list[_Run], turn: int, column: int) -> list[Line]:
+def _lines(runs: list[_Run], turn: int, column: int, slope: float) -> list[Line]:
     """Group one column's runs into lines, top to bottom."""
     rows: list[list[_Run]] = []
     for run in sorted(runs, key=lambda run: run.middle):
@@ -338,10 +346,10 @@ def _lines(runs: list[_Run], turn: int, column: int) -> list[Line]:
         else:
             rows.append([run])
     rows.sort(key=lambda row: max(row, key=lambda piece: piece.height).middle)
-    return [_line(row, turn, column) for row in rows]
+    return [_line(row, turn, column, slope) for row in rows]
 
 
-def _line(row: list[_Run], turn: int, column: int) -> Line:
+def _line(row: list[_Run], turn: int, column: int, slope: float) -> Line:
     row.sort(key=lambda run: run.x0)
     words = [word for run in row for word in run.words]
     bold = sum(len(word.text) for word in words if word.bold)
@@ -354,14 +362,16 @@ def _line(row: list[_Run], turn: int, column: int) -> Line:
         turn,
         column,
     )
-    line.size = weighted_median([_size(word, turn) for word in words])
+    line.size = weighted_median([_size(word, turn, slope) for word in words])
     line.bold = bold > 0.9 * line.characters
     return line
 
 
-def _size(word: Word, turn: int) -> tuple[float, int]:
-    height = word.x1 - word.x0 if turn % 2 else word.y1 - word.y0
-    return height, len(word.text)
+def _size(word: Word, turn: int, slope: float) -> tuple[float, int]:
+    wide, high = word.x1 - word.x0, word.y1 - word.y0
+    if turn % 2:
+        wide, high = high, wide
+    return high - min(abs(slope) * wide, high * 2 / 3), len(word.text)
 
 
 def weighted_median(values: Sequence[tuple[float, int]]) -> float:

@@ -78,7 +78,9 @@ class RawPage:
     words: list[Word] = field(default_factory=list)
     label: str = ""
     garbled: bool = False
-    """Its characters cannot be what is printed; it has no words then."""
+    """Its characters cannot be what is printed; it has no words then, unless OCR read it."""
+    slope: float = 0.0
+    """Points that its lines sink per point of reading: a scan that lay askew."""
 
 
 @dataclass(slots=True)
@@ -188,7 +190,7 @@ def open_document(data: bytes, password: str | None) -> pypdfium2.PdfDocument:
         )
     raise UnreadableFile(
         say("The PDF is protected by a password."),
-        hint=say("Give its password beside it (on the command line: --password)."),
+        hint=say("Give its password (on the command line: --password)."),
         code="PASSWORD_NEEDED",
     )
 
@@ -469,18 +471,21 @@ def is_scan(data: bytes, password: str | None) -> bool:
     document = open_document(data, password)
     try:
         sample = range(0, len(document), max(1, len(document) // 20))
-        return sum(_pictured(document, index) for index in sample) * 2 > len(sample)
+        return sum(pictured(document, index) >= 0.5 for index in sample) * 2 > len(sample)
     finally:
         document.close()
 
 
-def _pictured(document: pypdfium2.PdfDocument, index: int) -> bool:
+def pictured(document: pypdfium2.PdfDocument, index: int) -> float:
+    """Return the share of a page that pictures cover; -1 when nothing at all is drawn on it."""
     try:
         page = document[index]
         width, height = page.get_size()
-        images = page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=3)
-        boxes = [image.get_bounds() for image in images]
+        objects = list(page.get_objects(max_depth=3))
+        boxes = [item.get_bounds() for item in objects if item.type == pdfium.FPDF_PAGEOBJ_IMAGE]
     except pypdfium2.PdfiumError:
-        return False
+        return -1.0
+    if not objects:
+        return -1.0
     area = sum(max(0.0, x1 - x0) * max(0.0, y1 - y0) for x0, y0, x1, y1 in boxes)
-    return bool(area >= 0.5 * width * height)
+    return float(area / max(1.0, width * height))

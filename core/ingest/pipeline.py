@@ -22,9 +22,10 @@ from core.models.embed import Embedder, Vectors
 from core.types import ChunkDraft, PaperMeta, ParsedPaper
 from core.wording import phrase, say
 
-Stage = Literal["reading", "sections", "chunks", "vectors", "saving"]
+Stage = Literal["reading", "recognising", "sections", "chunks", "vectors", "saving"]
 STAGES: tuple[Stage, ...] = (
     phrase("reading"),
+    phrase("recognising"),
     phrase("sections"),
     phrase("chunks"),
     phrase("vectors"),

@@ -2,7 +2,8 @@
 
 `Worker` is the app's side; `python -m core.ingest.worker` is the process. The process is started
 with subprocess (`spawn` would run the app's entry script again, `fork` would copy its threads),
-stays warm between files, is replaced after a crash or an overrun, and ends with its starter.
+stays warm between files, is replaced after a crash, an overrun or OCR (whose models it would go on
+holding in memory), and ends with its starter.
 """
 
 import os
@@ -23,7 +24,7 @@ from core.types import ParsedPaper
 from core.wording import say
 
 Report = Callable[[str, int, int], None]
-"""Called with a stage ('reading', 'sections', 'chunks'), how far, and out of how much."""
+"""Called with a stage ('reading', 'recognising', 'sections', …), how far, and out of how much."""
 
 MAX_BYTES = 200 * 1024 * 1024
 PARSE_SECONDS = 60.0
@@ -151,21 +152,20 @@ class Worker:
             raise _Busy
         try:
             process = self._running()
-            late, over = threading.Event(), threading.Event()
-            watch = threading.Thread(
-                target=_watch, args=(process, seconds, late, over), daemon=True
-            )
-            watch.start()
+            watch = _Watch(process, seconds)
             finished = False
             try:
-                header, blob = _exchange(process, request, data, on_progress)
+                header, blob = _exchange(process, request, data, on_progress, watch)
                 finished = True
             except (EOFError, BrokenPipeError) as error:
-                raise _lost(late.is_set(), seconds) from error
+                raise _lost(watch.late.is_set(), seconds) from error
             finally:
-                over.set()
-                if not finished or late.is_set():
+                watch.over.set()
+                if not finished or watch.late.is_set():
                     self._stop()
+            if header["spent"]:
+                self._stop()
+                self._running()
         finally:
             self._lock.release()
         if "error" in header:
@@ -211,6 +211,7 @@ def _exchange(
     request: dict[str, Any],
     data: bytes,
     on_progress: Report | None,
+    watch: "_Watch",
 ) -> tuple[dict[str, Any], bytes]:
     """Send a request and return its answer, passing progress on.
 
@@ -223,26 +224,42 @@ def _exchange(
         header, blob = message
         if "progress" not in header:
             return header, blob
+        if header["progress"][0] == "recognising":
+            watch.restart()
         if on_progress is not None:
             on_progress(*header["progress"])
     raise EOFError
 
 
-def _watch(
-    process: subprocess.Popen[bytes], seconds: float, late: threading.Event, over: threading.Event
-) -> None:
-    """Kill a process that is not `over` its request in `seconds`, and set `late`.
+class _Watch:
+    """Kills a process that is not `over` its request in `seconds`, and sets `late`.
 
-    On a crowded machine, where it got less than half of a processor, it has three times as long.
+    Each page that OCR has read starts the time anew: a long scan is slow, but alive. On a crowded
+    machine, where the process got less than half of a processor, it has three times as long.
     """
-    used = _processor_seconds(process.pid)
-    if over.wait(seconds):
-        return
-    starved = _processor_seconds(process.pid) - used < 0.5 * seconds
-    if starved and over.wait(2 * seconds):
-        return
-    late.set()
-    process.kill()
+
+    def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
+        self.late, self.over = threading.Event(), threading.Event()
+        self._process = process
+        self._seconds = seconds
+        self._starts = 0
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def restart(self) -> None:
+        """Begin to count the time again."""
+        self._starts += 1
+
+    def _run(self) -> None:
+        while not self.over.is_set():
+            starts, used = self._starts, _processor_seconds(self._process.pid)
+            if self.over.wait(self._seconds) or self._starts != starts:
+                continue
+            starved = _processor_seconds(self._process.pid) - used < 0.5 * self._seconds
+            if starved and (self.over.wait(2 * self._seconds) or self._starts != starts):
+                continue
+            self.late.set()
+            self._process.kill()
+            return
 
 
 def _processor_seconds(pid: int) -> float:
