@@ -111,7 +111,10 @@ class EmbeddingTable(Base):
 
 
 class LibraryTable(Base):
-    """Which user has which paper. `removed_at` set: removed, and can still be undone."""
+    """Which user has which paper. `removed_at` set: removed, and can still be undone.
+
+    `meta`: fields of `core.types.PaperMeta` that this user set; they hide what the file says.
+    """
 
     __tablename__ = "library"
 
@@ -122,6 +125,7 @@ class LibraryTable(Base):
     filename: Mapped[str] = mapped_column(default="")
     added_at: Mapped[datetime] = mapped_column(server_default=func.now())
     removed_at: Mapped[datetime | None]
+    meta: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
 
 
 class AccountTable(Base):

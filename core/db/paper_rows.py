@@ -5,7 +5,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import Any
 from uuid import UUID, uuid4
@@ -28,10 +28,12 @@ PAPER_ROWS = """
     SELECT p.id, p.title, p.authors, p.year, p.abstract, p.language, p.doi, p.arxiv_id,
            p.read_by, p.confidence, l.added_at, l.filename, f.sha256, f.characters,
            (SELECT count(*) FROM pages WHERE pages.file = f.sha256),
-           (SELECT count(*) FROM chunks WHERE chunks.paper_id = p.id)
+           (SELECT count(*) FROM chunks WHERE chunks.paper_id = p.id),
+           l.meta
     FROM library l JOIN papers p ON p.id = l.paper_id JOIN files f ON f.paper_id = p.id
     WHERE l.user_id = %s AND l.removed_at IS NULL
 """
+OWN_FIELDS = ("title", "authors", "year", "abstract", "doi", "arxiv_id")
 _PREFIX = re.compile(r"[0-9a-f-]{4,36}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _SHOWN = 80
@@ -257,13 +259,23 @@ def ambiguous(wanted: str, found: Sequence[UUID]) -> BadInput:
     )
 
 
+def own_meta(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of `PaperMeta` that a user set for their library."""
+    return {
+        name: tuple(value) if name == "authors" else value
+        for name, value in stored.items()
+        if name in OWN_FIELDS
+    }
+
+
 def paper_row(row: tuple[Any, ...]) -> PaperRow:
     """Read a row of `PAPER_ROWS`."""
     paper_id, title, authors, year, abstract, language, doi, arxiv_id, *rest = row
-    read_by, confidence, added_at, filename, sha256, characters, pages, chunks = rest
+    read_by, confidence, added_at, filename, sha256, characters, pages, chunks, own = rest
+    meta = PaperMeta(title, tuple(authors), year, abstract, language, doi, arxiv_id)
     return PaperRow(
         paper_id=paper_id,
-        meta=PaperMeta(title, tuple(authors), year, abstract, language, doi, arxiv_id),
+        meta=replace(meta, **own_meta(own)) if own else meta,
         pages=pages,
         chunks=chunks,
         read_by=read_by,

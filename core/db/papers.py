@@ -15,11 +15,13 @@ from uuid import UUID
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
+from psycopg.types.json import Jsonb
 from sqlalchemy import Connection, Engine
 
 from core.db.engine import database_down, means_down
 from core.db.paper_rows import (
     CHUNK_COLUMNS,
+    OWN_FIELDS,
     PAPER_ROWS,
     Cursor,
     FileFacts,
@@ -40,8 +42,8 @@ from core.db.paper_rows import (
     readings,
     to_arrays,
 )
-from core.db.text import storable
-from core.types import Chunk, Page, PaperRow, ParsedPaper, Structure
+from core.db.text import storable, storable_json
+from core.types import Chunk, Page, PaperMeta, PaperRow, ParsedPaper, Structure
 
 __all__ = ["FileFacts", "PaperStore", "StoredFile", "no_page"]
 
@@ -54,7 +56,7 @@ _NOT_HELD = """
 _END_OF_PAGES = 2**31
 _LIST_MARK = """
     SELECT count(*) || '-' || coalesce(bit_xor(
-        hashtextextended(concat_ws(' ', paper_id, added_at, filename), 0)), 0)
+        hashtextextended(concat_ws(' ', paper_id, added_at, filename, meta), 0)), 0)
     FROM library WHERE user_id = %s AND removed_at IS NULL
 """
 _LIST = f"""
@@ -236,6 +238,25 @@ class PaperStore:
             raise no_such(str(paper_id))
         return paper_row(row)
 
+    def set_meta(self, user_id: UUID, paper_id: UUID, meta: PaperMeta) -> None:
+        """Set what the user knows of a paper: its filled fields hide what the file says.
+
+        It holds in this library only, replaces what was set before, and an empty `meta` takes it
+        back. Title, authors, year, abstract, DOI and arXiv id can be set.
+
+        Raises:
+            NotFound: when the paper is not in the library.
+        """
+        given = {name: getattr(meta, name) for name in OWN_FIELDS if getattr(meta, name)}
+        with self._transaction() as cursor:
+            cursor.execute(
+                "UPDATE library SET meta = %s "
+                "WHERE user_id = %s AND paper_id = %s AND removed_at IS NULL",
+                [Jsonb(storable_json(given)) if given else None, user_id, paper_id],
+            )
+            if cursor.rowcount == 0:
+                raise no_such(str(paper_id))
+
     def structure(self, user_id: UUID, paper_id: UUID) -> Structure:
         """Return a paper's sections, references, tables and figures.
 
@@ -350,10 +371,15 @@ class PaperStore:
             )
             return {row[0]: chunk_of(row) for row in cursor}
 
-    def titles(self, paper_ids: Sequence[UUID]) -> dict[UUID, str]:
-        """Return the papers' titles."""
+    def titles(self, paper_ids: Sequence[UUID], user_id: UUID | None = None) -> dict[UUID, str]:
+        """Return the papers' titles: those a user gave them, else what their files say."""
         with self._reading() as cursor:
-            cursor.execute("SELECT id, title FROM papers WHERE id = ANY(%s)", [list(paper_ids)])
+            cursor.execute(
+                "SELECT p.id, coalesce(l.meta ->> 'title', p.title) FROM papers p "
+                "LEFT JOIN library l ON l.paper_id = p.id AND l.user_id = %s "
+                "WHERE p.id = ANY(%s)",
+                [user_id, list(paper_ids)],
+            )
             return dict(cursor.fetchall())
 
     def vectors(self, paper_ids: Sequence[UUID], model: str) -> tuple[NDArray[np.int64], Vectors]:

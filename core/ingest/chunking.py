@@ -117,7 +117,7 @@ def chunks_of(
 
 def cut_text(text: str, body: int = 0) -> list[tuple[int, int]]:
     """Return where the chunks of a text begin and end; its heading, up to `body`, is never cut off."""
-    return _ranges(text, body, _splitter())
+    return [(0, len(text))] if len(text) <= CHUNK_SIZE else _ranges(text, body, _splitter())
 
 
 def _splitter() -> RecursiveCharacterTextSplitter:

@@ -278,7 +278,7 @@ def rows_of(table: Element) -> tuple[tuple[str, ...], ...]:
     A table inside a cell is that cell's text.
     """
     grid: list[list[str | None]] = []
-    row = -1
+    row, filled = -1, 0
     for element in _own_cells(table):
         if element.tag == "tr":
             row += 1
@@ -287,8 +287,12 @@ def rows_of(table: Element) -> tuple[tuple[str, ...], ...]:
         if row < 0:
             continue
         text, at = flat(element), _free(grid[row])
-        for down in range(_span(element, "rowspan")):
-            for right in range(_span(element, "colspan")):
+        down_to, right_to = _span(element, "rowspan"), _span(element, "colspan")
+        filled += down_to * right_to
+        if filled > MOST_CELLS:
+            down_to = right_to = 1
+        for down in range(down_to):
+            for right in range(right_to):
                 _reach(grid, row + down, at + right)
                 grid[row + down][at + right] = text
     del grid[row + 1 :]  # a span may claim more rows than there are
@@ -297,13 +301,13 @@ def rows_of(table: Element) -> tuple[tuple[str, ...], ...]:
     return tuple(cells for cells in rows if any(cells))
 
 
-MOST_CELLS = 100
-"""A span is believed up to this."""
+WIDEST_SPAN, MOST_CELLS = 100, 100_000
+"""A span is believed up to this, and spans of a table only until they have filled so many cells."""
 
 
 def _span(element: Element, name: str) -> int:
     number = (element.get(name) or "1").strip()
-    return min(max(int(number), 1), MOST_CELLS) if number.isdecimal() and len(number) < 6 else 1
+    return min(max(int(number), 1), WIDEST_SPAN) if number.isdecimal() and len(number) < 6 else 1
 
 
 def _own_cells(table: Element) -> Iterator[Element]:

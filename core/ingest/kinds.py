@@ -16,6 +16,8 @@ MEDIA_TYPES: dict[Kind, str] = {
     "text": "text/plain",
 }
 MAX_TEXT_BYTES = 50 * 1024 * 1024
+MAX_TAGS = 1_500_000
+"""A page with more elements would take more memory than a reader is given."""
 
 _HEAD = 64 * 1024
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
@@ -99,7 +101,14 @@ def tell(data: bytes) -> Told:
     text = decoded(data)
     if text is None:
         raise _refused(say("a file of no kind known here"))
-    return Told(_kind(text), text)
+    kind = _kind(text)
+    if kind == "html" and text.count("<") > 2 * MAX_TAGS:
+        raise UnreadableFile(
+            say("The page has more than {most:d} elements.", most=MAX_TAGS),
+            hint=say("Print it as PDF, or save the part you need."),
+            code="TOO_LARGE",
+        )
+    return Told(kind, text)
 
 
 def is_pdf(data: bytes) -> bool:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from core.errors import UnreadableFile
 from core.ingest.chunking import cut_text
+from core.ingest.references import parse_reference
 from core.ingest.sections import kind_of_heading
 from core.ingest.text import language, letters
 from core.types import (
@@ -250,9 +251,20 @@ def _fitting(paragraph: str) -> Iterator[str]:
 
 
 def _reference(block: Block, page: int) -> Reference:
-    """Return an entry of the references: its text, and what is marked in the file."""
-    known = block.known or Reference(block.text, page)
-    return replace(known, text=block.text, page=page, label=block.label)
+    """Return an entry of the references: what is marked in the file, else what its text says."""
+    read = parse_reference(block.text, page)
+    known = block.known
+    if known is None:
+        return replace(read, label=block.label or read.label)
+    return replace(
+        read,
+        label=block.label or read.label,
+        authors=known.authors or read.authors,
+        title=known.title or read.title,
+        year=known.year or read.year,
+        doi=known.doi or read.doi,
+        arxiv_id=known.arxiv_id or read.arxiv_id,
+    )
 
 
 def _completed(meta: PaperMeta, parts: Sequence[_Part], whole: str) -> PaperMeta:

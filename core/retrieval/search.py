@@ -46,8 +46,8 @@ class Store(PaperSource, Protocol):
         """Return the papers of a library; NotFound when one asked for is not in it."""
         ...
 
-    def titles(self, paper_ids: Sequence[UUID]) -> dict[UUID, str]:
-        """Return the title of each paper."""
+    def titles(self, paper_ids: Sequence[UUID], user_id: UUID | None = None) -> dict[UUID, str]:
+        """Return the title of each paper, as this user has it."""
         ...
 
     def chunks_by_id(self, ids: Sequence[int], *, spans: bool = True) -> dict[int, Chunk]:
@@ -145,7 +145,7 @@ class Searcher:
                 found.scores, found.languages, language, found.kind, embedders, self._table
             )
             pool = max(k, RERANK_POOL) if self._reranker else k
-            hits = self._hits(found, scores, fused, pool)
+            hits = self._named(self._hits(found, scores, fused, pool), scope.user_id)
         notices: tuple[str, ...] = ()
         if self._reranker and len(hits) > 1:
             with clock.stage("rerank"):
@@ -240,7 +240,10 @@ class Searcher:
         if found.kind == "library":
             whole = self._store.chunks_by_id([hit.chunk.id for hit in hits])
             hits = [replace(h, chunk=whole[h.chunk.id]) for h in hits if h.chunk.id in whole]
-        titles = self._store.titles(list({hit.chunk.paper_id for hit in hits}))
+        return hits
+
+    def _named(self, hits: list[Hit], user_id: UUID) -> list[Hit]:
+        titles = self._store.titles(list({hit.chunk.paper_id for hit in hits}), user_id)
         return [replace(hit, title=titles.get(hit.chunk.paper_id, "")) for hit in hits]
 
 

@@ -409,3 +409,20 @@ def test_writing_and_reading_a_paper_of_usual_size_is_quick(store: PaperStore) -
     # Ten times what an idle machine takes: this is for catching a wrong way, not a busy machine.
     assert min(writing) < 0.2
     assert min(reading) < 0.02
+
+
+def test_metadata_a_user_sets_is_theirs_alone(store: PaperStore) -> None:
+    paper_id = add(store)
+    store.add_to_library(OTHER, paper_id, "b.pdf")
+    read = store.paper(LOCAL_USER, paper_id).meta
+    assert store.papers(LOCAL_USER)[0].meta == read  # remembered from here on
+    store.set_meta(
+        LOCAL_USER, paper_id, PaperMeta(title="Mine 我的", authors=("B. Wolf",), year=1999)
+    )
+    mine = replace(read, title="Mine 我的", authors=("B. Wolf",), year=1999)
+    assert store.paper(LOCAL_USER, paper_id).meta == store.papers(LOCAL_USER)[0].meta == mine
+    assert store.titles([paper_id], LOCAL_USER) == {paper_id: "Mine 我的"}
+    assert store.paper(OTHER, paper_id).meta == read
+    assert store.titles([paper_id], OTHER) == {paper_id: read.title}
+    store.set_meta(LOCAL_USER, paper_id, PaperMeta())
+    assert store.papers(LOCAL_USER)[0].meta == read

@@ -22,7 +22,7 @@ from core.db.papers import PaperStore
 from core.errors import NotFound
 from core.ingest.worker import Worker
 from core.reading import PaperReader
-from core.types import Citation, Scores
+from core.types import Citation, PaperMeta, Scores
 from tests.fixtures.papers import made_file, made_paper, made_terms
 
 OWNER, STRANGER = uuid4(), uuid4()
@@ -39,6 +39,8 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
     "PaperStore.papers": ([], lambda o, u, x: o.papers(u)),
     "PaperStore.paper": (NotFound, lambda o, u, x: o.paper(u, x.paper)),
     "PaperStore.structure": (NotFound, lambda o, u, x: o.structure(u, x.paper)),
+    "PaperStore.set_meta": (NotFound, lambda o, u, x: o.set_meta(u, x.paper, x.parsed[0].meta)),
+    "PaperStore.titles": ({}, lambda o, u, x: own_titles(o, u, x)),
     "PaperStore.resolve": (NotFound, lambda o, u, x: o.resolve(u, str(x.paper))),
     "PaperStore.library": (NotFound, lambda o, u, x: o.library(u, [x.paper])),
     "PaperStore.characters": ({}, lambda o, u, x: o.characters(u, [x.paper])),
@@ -87,6 +89,13 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
 }
 
 
+def own_titles(papers: Any, user: UUID, things: Any) -> dict[UUID, str]:
+    """Return the titles that are not what the file says."""
+    read = papers.titles([things.paper])
+    found = papers.titles([things.paper], user)
+    return {paper: title for paper, title in found.items() if title != read.get(paper)}
+
+
 def personal_methods() -> set[str]:
     """Return the public methods that act for somebody."""
     return {
@@ -132,6 +141,7 @@ def owned(objects) -> SimpleNamespace:
     parsed = (made_paper(), made_terms(), {})
     file = made_file(b"1")
     paper = objects["PaperStore"].add(OWNER, "a.pdf", file, *parsed)
+    objects["PaperStore"].set_meta(OWNER, paper, PaperMeta(title="As the owner has it"))
     turn = objects["ConversationStore"].begin_turn(OWNER, None, "Why?", runner=1)
     objects["ConversationStore"].end_turn(turn.id, "finished", answer="So.")
     objects["AccountStore"].seen(OWNER, "login")
