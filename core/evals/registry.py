@@ -12,14 +12,16 @@ from core.agent.events import TurnFailed, TurnFinished
 from core.agent.state import TurnRequest
 from core.config import Settings
 from core.errors import BadInput, LecternError
-from core.evals import qa, references, retrieval
+from core.evals import metadata, ocr, qa, references, retrieval
 from core.evals.sets import shared_sets
 from core.models.embed import load_embedders
 from core.types import LOCAL_USER, Citation, Hit, Scope
+from core.wording import say
 from core.workbench import Workbench
 
 _ROOT = Path(__file__).resolve().parents[2]
 OWN_SETS = _ROOT / "data" / "evals"
+SAMPLES = _ROOT / "data" / "samples"
 SHARED_SETS = _ROOT.parent / "shared" / "data"
 
 
@@ -33,8 +35,13 @@ def run(name: str, settings: Settings, data: Path | None, papers: Path | None) -
         papers: the folder that the set's files are in.
 
     Raises:
-        BadInput: the set is not there or malformed.
+        BadInput: there is no such eval; the set is not there or malformed.
     """
+    if name not in EVALS:
+        raise BadInput(
+            say("There is no eval {name!r}.", name=name[:80]),
+            hint=say("There are: {names}.", names=", ".join(sorted(EVALS))),
+        )
     return EVALS[name](settings, data, papers)
 
 
@@ -61,9 +68,19 @@ def _references(settings: Settings, data: Path | None, papers: Path | None) -> d
     return references.run(data or _shared_sets() / "grobid_tei" / "citation")
 
 
+def _ocr(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    return ocr.run(papers or SAMPLES, SHARED_SETS if SHARED_SETS.is_dir() else None)
+
+
+def _metadata(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    return metadata.run(data or OWN_SETS / "metadata.jsonl", papers or _shared_sets())
+
+
 EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]] = {
     "retrieval": _retrieval,
     "qa": _qa,
+    "metadata": _metadata,
+    "ocr": _ocr,
     "references": _references,
 }
 
