@@ -8,6 +8,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 DEEPSEEK_URL = "https://api.deepseek.com/v1"
 OPENAI_URL = "https://api.openai.com/v1"
+ARXIV_URL = "https://arxiv.org"
 COHERE_URL = "https://api.cohere.com"
 
 
@@ -26,6 +27,8 @@ class Settings(BaseSettings):
     embedding_models: str = Field(
         "use-multilingual,all-MiniLM-L6-v2", validation_alias="EMBEDDING_MODELS"
     )
+
+    arxiv_url: str = Field(ARXIV_URL, validation_alias="ARXIV_URL")
 
     llm_base_url: str = Field("", validation_alias="LLM_BASE_URL")
     llm_api_key: SecretStr = Field(SecretStr(""), validation_alias="LLM_API_KEY")

@@ -26,6 +26,7 @@ from core.db.papers import PaperStore
 from core.errors import LecternError, Unavailable
 from core.housekeeping import Housekeeping
 from core.ingest.backfill import Backfill
+from core.ingest.fetch import ArxivFetcher
 from core.ingest.pipeline import Ingestor
 from core.ingest.queue import AddQueue
 from core.ingest.worker import Worker
@@ -194,7 +195,7 @@ class Workbench:
     @lazy
     def add_queue(self) -> AddQueue:
         """Files on their way into libraries, in the background."""
-        return AddQueue(self.ingestor)
+        return AddQueue(self.ingestor, ArxivFetcher(self.settings.arxiv_url))
 
     @lazy
     def backfill(self) -> Backfill:

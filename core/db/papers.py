@@ -241,8 +241,8 @@ class PaperStore:
     def set_meta(self, user_id: UUID, paper_id: UUID, meta: PaperMeta) -> None:
         """Set what the user knows of a paper: its filled fields hide what the file says.
 
-        It holds in this library only, replaces what was set before, and an empty `meta` takes it
-        back. Title, authors, year, abstract, DOI and arXiv id can be set.
+        It holds in this library only. Other fields stay as they were set; an empty `meta` takes
+        all back. Title, authors, year, abstract, DOI and arXiv id can be set.
 
         Raises:
             NotFound: when the paper is not in the library.
@@ -250,7 +250,7 @@ class PaperStore:
         given = {name: getattr(meta, name) for name in OWN_FIELDS if getattr(meta, name)}
         with self._transaction() as cursor:
             cursor.execute(
-                "UPDATE library SET meta = %s "
+                "UPDATE library SET meta = coalesce(meta, '{}') || %s::jsonb "
                 "WHERE user_id = %s AND paper_id = %s AND removed_at IS NULL",
                 [Jsonb(storable_json(given)) if given else None, user_id, paper_id],
             )

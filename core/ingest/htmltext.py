@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 from lxml import etree
 
 from core.ingest.text import normalise
 
-Element = etree._Element
+Element: TypeAlias = Any
+"""One of lxml's, which come without types."""
 
 BLOCKS = frozenset(
     [

@@ -78,7 +78,10 @@ def doi(text: str) -> str:
 
 
 def _of_address(address: str) -> Identifier | None:
-    parts = urlsplit(address if "://" in address else f"https://{address}")
+    try:
+        parts = urlsplit(address if "://" in address else f"https://{address}")
+    except ValueError:  # no address at all
+        return None
     host, path = (parts.hostname or "").lower(), unquote(parts.path)
     if host in _DOI_HOSTS:
         return _of_doi(path.lstrip("/"))

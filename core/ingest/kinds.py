@@ -111,6 +111,11 @@ def tell(data: bytes) -> Told:
     return Told(kind, text)
 
 
+def is_bibtex(data: bytes) -> bool:
+    """Return whether the bytes are a list of references in BibTeX, which is no paper."""
+    return bool(_BIBTEX.match(data[:4096].decode("utf-8", "replace").lstrip("\ufeff \t\r\n")))
+
+
 def is_pdf(data: bytes) -> bool:
     """Return whether the bytes carry a PDF header in their first kilobyte, as the norm has it."""
     return b"%PDF-" in data[:1024]
@@ -133,8 +138,6 @@ def _kind(text: str) -> Kind:
         return "html"
     if _LATEX.search(head):
         raise _refused(say("LaTeX source"))
-    if _BIBTEX.match(head.lstrip("\ufeff \t\r\n")):
-        raise _refused(say("a BibTeX file"))
     signs = [len(sign.findall(head)) for sign in _MARKDOWN]
     first = head.lstrip().startswith(("# ", "---\n", "---\r\n"))
     return "markdown" if sum(map(bool, signs)) + (signs[0] > 1) + first >= 2 else "text"

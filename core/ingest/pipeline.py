@@ -16,14 +16,16 @@ import numpy as np
 from core.db.papers import PaperStore, StoredFile
 from core.db.text import storable
 from core.errors import Cancelled, Unavailable
+from core.ingest.bibtex import Matched, match
 from core.ingest.kinds import MEDIA_TYPES, is_pdf, tell
 from core.ingest.worker import Worker
 from core.models.embed import Embedder, Vectors
 from core.types import ChunkDraft, PaperMeta, ParsedPaper
 from core.wording import phrase, say
 
-Stage = Literal["reading", "recognising", "sections", "chunks", "vectors", "saving"]
+Stage = Literal["fetching", "reading", "recognising", "sections", "chunks", "vectors", "saving"]
 STAGES: tuple[Stage, ...] = (
+    phrase("fetching"),
     phrase("reading"),
     phrase("recognising"),
     phrase("sections"),
@@ -43,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far adding a file has come: `done` of `total` (pages, chunks) of a stage."""
+    """How far adding a file has come: `done` of `total` (bytes, pages, chunks) of a stage."""
 
     stage: Stage
     done: int
@@ -125,6 +127,24 @@ class Ingestor:
         return Ingested(
             paper_id, parsed.meta, len(parsed.pages), len(parsed.chunks), False, seconds
         )
+
+    def import_bibtex(self, user_id: UUID, data: bytes) -> Matched:
+        """Take what a BibTeX file says of papers of the library over, for this library alone.
+
+        Raises:
+            UnreadableFile: there is no entry in it that can be read.
+            DatabaseDown: nothing can be stored now.
+        """
+        entries = self._worker.read_bibtex(data)
+        matched = match(entries, self._store.papers(user_id))
+        for entry, row in matched.pairs:
+            self._store.set_meta(user_id, row.paper_id, entry.meta)
+        return matched
+
+    def name_arxiv_id(self, user_id: UUID, paper_id: UUID, arxiv_id: str) -> None:
+        """Note the arXiv id a paper was fetched by, unless the paper says one itself."""
+        if not self._store.paper(user_id, paper_id).meta.arxiv_id:
+            self._store.set_meta(user_id, paper_id, PaperMeta(arxiv_id=arxiv_id))
 
     def _known(self, user_id: UUID, paper_id: UUID, name: str, started: float) -> Ingested:
         self._store.add_to_library(user_id, paper_id, name)

@@ -98,7 +98,7 @@ def _joined(lines: list[str], hyphens: Hyphens) -> str:
 def _meta(blocks: list[Block]) -> tuple[PaperMeta, list[Block]]:
     """Return the metadata at the beginning, and the blocks after title and authors."""
     rest = list(blocks)
-    title, authors = "", ()
+    title, authors = "", tuple[str, ...]()
     if rest and rest[0].kind == "text" and _titular(rest[0].text, rest):
         title = rest.pop(0).text
         if rest and rest[0].kind == "text" and len(rest[0].text) <= TITLE_LIMIT:

@@ -9,6 +9,9 @@ from typing import Literal
 from uuid import UUID, uuid4
 
 from core.errors import Cancelled, LecternError
+from core.ingest.fetch import ArxivFetcher, not_fetchable
+from core.ingest.identifiers import Identifier
+from core.ingest.kinds import is_bibtex
 from core.ingest.pipeline import Ingestor, Progress, display_name
 from core.wording import say
 
@@ -19,6 +22,8 @@ LAST_SECONDS = 10.0
 """What the file that is being read gets to stop in when the queue is closed."""
 KEPT_BYTES = 256 * 1024 * 1024
 """So much of files that want a password is kept in memory; who has more chooses them again."""
+MISSING_NAMED = 10
+"""Entries of a BibTeX file without a paper that are named."""
 OVER: tuple[State, ...] = ("done", "failed", "stopped")
 
 _PASSWORD_CODES = ("PASSWORD_NEEDED", "PASSWORD_WRONG")
@@ -29,6 +34,7 @@ class Adding:
     """One file on its way.
 
     `title`, `pages` and `duplicate` are known once done; `code`, `message` and `hint` if it failed.
+    Of a BibTeX file, which is no paper, `message` and `hint` say what became of it.
     `locked`: it failed for its password only, and `AddQueue.unlock` can try another.
     """
 
@@ -49,8 +55,9 @@ class Adding:
 class AddQueue:
     """Adds files in the background. What it knows of a file lasts until it is dismissed."""
 
-    def __init__(self, ingestor: Ingestor) -> None:
+    def __init__(self, ingestor: Ingestor, fetcher: ArxivFetcher) -> None:
         self._ingestor = ingestor
+        self._fetcher = fetcher
         self._entries: dict[UUID, Adding] = {}
         self._stopped: set[UUID] = set()
         self._locked: dict[UUID, bytes] = {}
@@ -66,6 +73,20 @@ class AddQueue:
         with self._lock:
             self._entries[entry.id] = entry
         self._line.put(lambda: self._add(entry, data, password))
+        return entry.id
+
+    def fetch(self, user_id: UUID, paper: Identifier) -> UUID:
+        """Put a paper of arXiv in line, to be fetched and added; return its number in it.
+
+        Raises:
+            BadInput: it is none of arXiv's.
+        """
+        if paper.kind != "arxiv":
+            raise not_fetchable(paper)
+        entry = Adding(uuid4(), user_id, f"arXiv:{paper.value}")
+        with self._lock:
+            self._entries[entry.id] = entry
+        self._line.put(lambda: self._add(entry, paper, ""))
         return entry.id
 
     def unlock(self, user_id: UUID, entry_id: UUID, password: str) -> None:
@@ -122,31 +143,66 @@ class AddQueue:
         with self._lock:
             self._entries[entry_id] = replace(self._entries[entry_id], **changes)  # type: ignore[arg-type]
 
-    def _add(self, entry: Adding, data: bytes, password: str) -> None:
+    def _add(self, entry: Adding, what: bytes | Identifier, password: str) -> None:
         self._change(entry.id, state="reading")
         try:
-            added = self._ingestor.ingest(
-                entry.user_id,
-                entry.name,
-                data,
-                password=password,
-                on_progress=lambda at: self._change(entry.id, progress=at),
-                cancelled=lambda: entry.id in self._stopped,
-            )
+            if isinstance(what, Identifier):
+                done = self._fetch(entry, what)
+            elif is_bibtex(what):
+                done = self._import(entry, what)
+            else:
+                done = self._ingest(entry, entry.name, what, password)
         except Cancelled:
             self._change(entry.id, state="stopped")
         except LecternError as error:
-            locked = error.code in _PASSWORD_CODES and self._keep(entry.id, data)
+            locked = (
+                error.code in _PASSWORD_CODES
+                and isinstance(what, bytes)
+                and self._keep(entry.id, what)
+            )
             self._change(entry.id, state="failed", locked=locked, **error.to_json())
         except Exception:
             log.exception("adding a file broke")
             message = say("Lectern made a mistake reading this file; nothing of it was stored.")
             self._change(entry.id, state="failed", message=message, hint=say("See the log."))
         else:
-            self._change(
-                entry.id,
-                state="done",
-                title=added.meta.title,
-                pages=added.pages,
-                duplicate=added.duplicate,
+            self._change(entry.id, state="done", **done)
+
+    def _ingest(self, entry: Adding, name: str, data: bytes, password: str) -> dict[str, object]:
+        """Add a file; return what is to be known of it."""
+        added = self._ingestor.ingest(
+            entry.user_id,
+            name,
+            data,
+            password=password,
+            on_progress=lambda at: self._change(entry.id, progress=at),
+            cancelled=lambda: entry.id in self._stopped,
+        )
+        if name != entry.name:
+            self._ingestor.name_arxiv_id(
+                entry.user_id, added.paper_id, entry.name.removeprefix("arXiv:")
             )
+        return {"title": added.meta.title, "pages": added.pages, "duplicate": added.duplicate}
+
+    def _fetch(self, entry: Adding, paper: Identifier) -> dict[str, object]:
+        """Fetch a paper of arXiv and add it."""
+        fetched = self._fetcher.fetch(
+            paper,
+            lambda done, total: self._change(entry.id, progress=Progress("fetching", done, total)),
+            lambda: entry.id in self._stopped,
+        )
+        return self._ingest(entry, fetched.filename, fetched.data, "")
+
+    def _import(self, entry: Adding, data: bytes) -> dict[str, object]:
+        """Take over what a BibTeX file says of the papers that are there by now."""
+        found = self._ingestor.import_bibtex(entry.user_id, data)
+        total = len(found.pairs) + len(found.unmatched)
+        message = say(
+            "{count:d} of {total:d} entries are of papers here; their metadata was taken over.",
+            count=len(found.pairs),
+            total=total,
+        )
+        missing = [one.meta.title or one.key for one in found.unmatched]
+        named = "; ".join(missing[:MISSING_NAMED]) + (" …" if len(missing) > MISSING_NAMED else "")
+        hint = say("No paper here for: {titles}.", titles=named) if missing else ""
+        return {"message": message, "hint": hint}

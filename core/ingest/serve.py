@@ -8,7 +8,7 @@ import time
 from typing import Any, BinaryIO
 
 from core.errors import LecternError, UnreadableFile
-from core.ingest.wire import paper_to_json, receive, send
+from core.ingest.wire import entry_to_json, paper_to_json, receive, send
 from core.wording import say
 
 PARENT_CHECK_SECONDS = 1.0
@@ -96,6 +96,11 @@ def _do(answers: BinaryIO, request: dict[str, Any], data: bytes) -> tuple[dict[s
     def report(stage: str, done: int, total: int) -> None:
         send(answers, {"progress": [stage, done, total]})
 
+    if request["op"] == "bibtex":
+        from core.ingest.bibtex import entries_of
+        from core.ingest.kinds import decoded
+
+        return {"result": [entry_to_json(entry) for entry in entries_of(decoded(data) or "")]}, b""
     if request["op"] == "text":
         from core.ingest.readers import read_text
 

@@ -7,6 +7,7 @@ import json
 import struct
 from typing import Any, BinaryIO
 
+from core.ingest.bibtex import Entry
 from core.types import Box, ChunkDraft, Page, PaperMeta, ParsedPaper, Span, Structure
 
 _LENGTHS = struct.Struct(">II")
@@ -48,19 +49,37 @@ def _exactly(stream: BinaryIO, size: int) -> bytes | None:
     return b"".join(parts)
 
 
+def entry_to_json(entry: Entry) -> dict[str, Any]:
+    """Return an entry of a BibTeX file as plain JSON values."""
+    return {"key": entry.key, "meta": _meta_to_json(entry.meta), "files": list(entry.files)}
+
+
+def entry_from_json(data: dict[str, Any]) -> Entry:
+    """Read back what `entry_to_json` wrote."""
+    return Entry(data["key"], _meta_from_json(data["meta"]), tuple(data["files"]))
+
+
+def _meta_to_json(meta: PaperMeta) -> list[Any]:
+    return [
+        meta.title,
+        list(meta.authors),
+        meta.year,
+        meta.abstract,
+        meta.language,
+        meta.doi,
+        meta.arxiv_id,
+    ]
+
+
+def _meta_from_json(data: list[Any]) -> PaperMeta:
+    title, authors, *rest = data
+    return PaperMeta(title, tuple(authors), *rest)
+
+
 def paper_to_json(paper: ParsedPaper) -> dict[str, Any]:
     """Return a parsed paper as plain JSON values."""
-    meta = paper.meta
     return {
-        "meta": [
-            meta.title,
-            list(meta.authors),
-            meta.year,
-            meta.abstract,
-            meta.language,
-            meta.doi,
-            meta.arxiv_id,
-        ],
+        "meta": _meta_to_json(paper.meta),
         "pages": [[p.number, p.width, p.height, p.text, p.label] for p in paper.pages],
         "chunks": [
             [c.page, c.section, c.kind, c.text, [[s.start, s.end, *s.box] for s in c.spans]]
@@ -74,9 +93,8 @@ def paper_to_json(paper: ParsedPaper) -> dict[str, Any]:
 
 def paper_from_json(data: dict[str, Any]) -> ParsedPaper:
     """Read back what `paper_to_json` wrote."""
-    title, authors, year, abstract, language, doi, arxiv_id = data["meta"]
     return ParsedPaper(
-        PaperMeta(title, tuple(authors), year, abstract, language, doi, arxiv_id),
+        _meta_from_json(data["meta"]),
         tuple(Page(*page) for page in data["pages"]),
         tuple(
             ChunkDraft(

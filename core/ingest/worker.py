@@ -18,8 +18,10 @@ from typing import Any, BinaryIO, cast
 import psutil
 
 from core.errors import UnreadableFile
+from core.ingest.bibtex import MAX_BYTES as MAX_BIBTEX_BYTES
+from core.ingest.bibtex import Entry
 from core.ingest.kinds import Kind
-from core.ingest.wire import paper_from_json, receive, send
+from core.ingest.wire import entry_from_json, paper_from_json, receive, send
 from core.types import ParsedPaper
 from core.wording import say
 
@@ -104,6 +106,21 @@ class Worker:
         data = text.encode("utf-8", "replace")
         header, _ = self._ask(request, data, self._parse_seconds, on_progress)
         return paper_from_json(header["result"])
+
+    def read_bibtex(self, data: bytes) -> list[Entry]:
+        """Read the entries of a BibTeX file.
+
+        Raises:
+            UnreadableFile: NO_ENTRIES, TOO_LARGE, TOO_SLOW.
+        """
+        if len(data) > MAX_BIBTEX_BYTES:
+            raise UnreadableFile(
+                say("The BibTeX file is larger than {most:d} MB.", most=MAX_BIBTEX_BYTES // 2**20),
+                hint=say("Split it and add the part you need."),
+                code="TOO_LARGE",
+            )
+        header, _ = self._ask({"op": "bibtex"}, data, self._parse_seconds, None)
+        return [entry_from_json(row) for row in header["result"]]
 
     def check(self, data: bytes, password: str | None = None) -> None:
         """Find out whether the password opens the PDF, without reading it.
