@@ -20,7 +20,7 @@ with page(_("Library")) as session:
         if papers:
             shelf.show(session, papers)
         else:
-            st.info(_("No papers yet. Choose PDF files above and press Add."))
+            st.info(_("No papers yet. Choose files above and press Add."))
     if beside and opened:
         with beside[1]:
             shelf.details(session, opened)

@@ -162,6 +162,7 @@ def show_page(
         labels=_labels(),
         height=HEIGHT,
         opened=hash(opened),
+        find=(st.session_state.get(f"{key}-find") or "").strip(),
         on_event=partial(_obey, opened, Selected("", paper, title), turn),
     )
 

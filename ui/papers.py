@@ -9,14 +9,20 @@ from uuid import UUID
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.errors import LecternError
+from core.ingest.identifiers import recognise, stands_for
 from core.ingest.pipeline import STAGES
 from core.ingest.queue import OVER, Adding
 from core.types import PaperRow
-from ui.frame import Session, fragment
+from ui.evidence import PAPER
+from ui.frame import Session, error_text, fragment
 from ui.language import _, ngettext, translated
 from ui.safe import plain
+from ui.state import state
 
 CLOSE, STOP = ":material/close:", ":material/stop_circle:"
+KINDS = ["pdf", "html", "htm", "md", "markdown", "txt", "bib"]
+"""Endings that the upload box offers; what a file is, its content decides."""
 POLL_SECONDS = 0.5
 SAMPLES = Path(__file__).resolve().parent.parent / "data" / "samples"
 
@@ -39,24 +45,48 @@ def _by_ocr(row: PaperRow) -> str:
     if row.read_by != "ocr":
         return ""
     if row.confidence is None:
-        return _("Read by OCR")
+        return _("scanned pages read by OCR")
     share = math.floor(100 * row.confidence)
-    return _("Read by OCR ({share}% sure)").format(share=share)
+    return _("scanned pages read by OCR ({share}% sure)").format(share=share)
 
 
 def upload_form(session: Session) -> None:
     """Draw the upload box; what is put in it is read in the background, whatever one does here."""
     with st.form("upload", clear_on_submit=True, border=False):
-        st.file_uploader(_("Add papers (PDF)"), "pdf", accept_multiple_files=True, key="files")
+        st.file_uploader(_("Add papers"), KINDS, accept_multiple_files=True, key="files")
+        st.text_input(
+            _("Or paste a DOI, an arXiv id or an address"),
+            key="paper-id",
+            max_chars=500,
+            placeholder="arXiv:1706.03762",
+        )
         st.form_submit_button(
             _("Add"), type="primary", icon=":material/add:", on_click=_submit, args=(session,)
         )
 
 
 def _submit(session: Session) -> None:
-    for file in st.session_state["files"]:
+    # what is known of papers comes after the papers
+    files = sorted(st.session_state["files"], key=lambda file: file.name.lower().endswith(".bib"))
+    for file in files:
         session.bench.add_queue.submit(session.user, file.name, file.getvalue())
-    st.session_state["nothing-chosen"] = not st.session_state["files"]
+    pasted = (st.session_state["paper-id"] or "").strip()
+    if pasted:
+        _open_or_fetch(session, pasted)
+    st.session_state["nothing-chosen"] = not (files or pasted)
+
+
+def _open_or_fetch(session: Session, pasted: str) -> None:
+    """Open the paper that an identifier names if it is there, else have it fetched."""
+    try:
+        wanted = recognise(pasted)
+        for row in session.bench.papers.papers(session.user):
+            if stands_for(wanted, row.meta):
+                st.query_params[PAPER] = str(row.paper_id)
+                return
+        session.bench.add_queue.fetch(session.user, wanted)
+    except LecternError as error:
+        state().problem = error_text(error)
 
 
 def sample_button(session: Session) -> None:
@@ -90,7 +120,7 @@ def queue(session: Session, *, brief: bool = False) -> None:
     `brief` leaves out those that are done.
     """
     if st.session_state.pop("nothing-chosen", False):
-        st.warning(_("Choose a PDF first, then press Add."))
+        st.warning(_("Choose files or paste an identifier first, then press Add."))
     entries = session.bench.add_queue.entries(session.user)
     if not _shown(entries, brief):
         return
@@ -145,6 +175,9 @@ def _entry(session: Session, entry: Adding) -> None:
             _password(session, entry, left)
     elif entry.state == "stopped":
         left.warning(_("{file}: stopped, nothing of it was stored.").format(file=name))
+    elif entry.state == "done" and entry.message:
+        what = f"{translated(entry.message)} {translated(entry.hint)}"
+        left.markdown(f":green[:material/check:] {name}: {plain(what)}")
     elif entry.state == "done":
         left.markdown(f":green[:material/check:] {plain(entry.title or entry.name)}{_done(entry)}")
     else:

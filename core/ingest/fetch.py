@@ -111,7 +111,7 @@ class _Job:
             try:
                 found = self._request(address)
             except httpx.HTTPError as error:
-                raise _unreachable(type(error).__name__) from error
+                raise _unreachable(_broken(error)) from error
             if not isinstance(found, str):
                 return found
             address = found
@@ -176,6 +176,14 @@ def has_full_text(page: bytes) -> bool:
         return False
     shown = re.sub(r"<(script|style|math)\b.*?</\1>|<[^>]*>", " ", text, flags=re.S)
     return sum(map(len, shown.split())) >= FULL_LETTERS
+
+
+def _broken(error: httpx.HTTPError) -> str:
+    if isinstance(error, httpx.TimeoutException):
+        return say("it does not answer")
+    if isinstance(error, httpx.ConnectError):
+        return say("there is no connection to it")
+    return say("the connection broke")
 
 
 def _unreachable(reason: str) -> Unavailable:

@@ -6,6 +6,7 @@ from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from core.errors import BadInput
+from core.types import PaperMeta
 from core.wording import say
 
 IdentifierKind = Literal["arxiv", "doi"]
@@ -62,6 +63,13 @@ def recognise(text: str) -> Identifier:
             code="NOT_AN_IDENTIFIER",
         )
     return found
+
+
+def stands_for(identifier: Identifier, meta: PaperMeta) -> bool:
+    """Return whether an identifier is that of a paper."""
+    if identifier.kind == "doi":
+        return bool(meta.doi) and doi(meta.doi) == identifier.value
+    return bool(meta.arxiv_id) and arxiv_id(meta.arxiv_id) == identifier.value
 
 
 def arxiv_id(text: str) -> str:

@@ -63,17 +63,39 @@ function quotesIn(text, marks) {
   return found.sort((left, right) => left.start - right.start)
 }
 
-/** The text as paragraphs, quotes in <mark>; a quote over several paragraphs has one tag. */
-function readingNodes(text, marks, tag) {
+/** Every place in `text` that reads as `wanted`, case and white space aside, outside the quotes. */
+function findsIn(text, wanted, quotes) {
+  const shown = Array.from(text.matchAll(/\S/gu))
+  const fold = (string) => Array.from(string.replace(/\s+/g, ""), (char) => char.toLowerCase()[0])
+  const [bare, needle] = [fold(text), fold(wanted)]
+  const found = []
+  for (let at = 0; needle.length && at + needle.length <= bare.length; at++) {
+    if (!needle.every((char, offset) => bare[at + offset] === char)) continue
+    const last = shown[at + needle.length - 1]
+    const place = { start: shown[at].index, end: last.index + last[0].length, mark: null }
+    if (quotes.every((other) => place.end <= other.start || other.end <= place.start)) found.push(place)
+    at += needle.length - 1
+  }
+  return found
+}
+
+/** The text as paragraphs, quotes and finds in <mark>; a quote over several paragraphs has one tag. */
+function readingNodes(text, marks, find, tag) {
   const quotes = quotesIn(text, marks)
+  const places = [...quotes, ...findsIn(text, find, quotes)].sort((one, other) => one.start - other.start)
   const tagged = new Set()
   return Array.from(text.matchAll(/\S[^]*?(?=\n\s*\n|\s*$)/g), (match) => {
     const paragraph = el("p")
     let at = match.index
     const end = at + match[0].length
-    for (const { start, end: stop, mark } of quotes) {
+    for (const { start, end: stop, mark } of places) {
       const [from, to] = [Math.max(start, at), Math.min(stop, end)]
       if (from >= to) continue
+      if (!mark) {
+        paragraph.append(text.slice(at, from), el("mark", { class: "found" }, text.slice(from, to)))
+        at = to
+        continue
+      }
       if (!tagged.has(mark.n)) paragraph.append(text.slice(at, from), tag(mark))
       else paragraph.append(text.slice(at, from))
       tagged.add(mark.n)

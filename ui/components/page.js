@@ -95,7 +95,7 @@ class PageView {
     this.sheet.hidden = !data.picture
     this.reading.hidden = !!data.picture
     if (!data.picture) {
-      if (turned || changed("text", "marks", "labels")) this.drawText()
+      if (turned || changed("text", "marks", "find", "labels")) this.drawText()
       return
     }
     if (turned) {
@@ -122,7 +122,7 @@ class PageView {
   }
 
   drawText() {
-    const nodes = readingNodes(this.data.text, this.data.marks, (mark) => this.tag(mark))
+    const nodes = readingNodes(this.data.text, this.data.marks, this.data.find, (mark) => this.tag(mark))
     this.keepingFocus(() => this.reading.replaceChildren(...nodes))
   }
 
@@ -213,7 +213,7 @@ class PageView {
     const mark = shown.querySelector("mark.current, .mark.current")
     const find = shown.querySelector(".found")
     if (fresh && mark) this.scrollTo(mark, before)
-    else if (find && (turned || !same(before.found, data.found))) this.scrollTo(find, before)
+    else if (find && (turned || !same(before.found, data.found) || before.find !== data.find)) this.scrollTo(find, before)
   }
 
   scrollTo(target, before) {

@@ -62,6 +62,7 @@ def page_view(
     labels: PageLabels,
     height: int,
     opened: int = 0,
+    find: str = "",
     on_event: Callable[[PageEvent], None] | None = None,
 ) -> PageEvent | None:
     """Draw page `page` (from 1) and return what the reader did in this run, if anything.
@@ -81,6 +82,7 @@ def page_view(
         labels: all words, translated.
         height: of the pane, in pixels.
         opened: change it to scroll to the current mark once more.
+        find: what was searched for, marked where there are no boxes.
         on_event: told the event before the script runs, which saves a second run.
     """
     handled = f"{key}:handled"
@@ -93,6 +95,7 @@ def page_view(
             "lines": lines if picture else (),
             "marks": [mark._asdict() for mark in marks],
             "found": found,
+            "find": "" if picture else find,
             "page": page,
             "pages": pages,
             "labels": labels,
