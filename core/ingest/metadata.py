@@ -92,7 +92,7 @@ def read_meta(
     front = "\n".join(page.text for page in pages[:2])[:8_000]
     opening = "\n".join(page.text for page in pages[:8])
     margins = "\n".join(line.text for line in taken[:40])
-    title, after = _title(document, lines, front)
+    title, after = _title(document, lines)
     arxiv_id, stamp = _arxiv(margins + "\n" + front[:4_000])
     return PaperMeta(
         title=title,
@@ -117,22 +117,40 @@ def _plausible_title(text: str) -> str:
     return text
 
 
-def _title(
-    document: RawDocument, lines: Sequence[list[Line]], front: str
-) -> tuple[str, list[Line]]:
-    """Return the title and the lines that follow it on its page."""
+def _title(document: RawDocument, lines: Sequence[list[Line]]) -> tuple[str, list[Line]]:
+    """Return the title and the lines that follow it on its page.
+
+    The file's own title counts when its page prints it elsewhere or in other letters.
+    """
     claimed = _plausible_title(document.info.get("Title", ""))
     for page in lines[:_FRONT_PAGES]:
         found = _printed_title(page)
         if found:
-            last = max(page.index(line) for line in found)
-            printed = _joined(found)
-            if claimed and _compact(claimed) in _compact(front):
+            printed, own = _joined(found), _compact(" ".join(line.text for line in page))
+            part = _compact(claimed) in _compact(printed)
+            if claimed and not part and _compact(claimed) in own:
                 printed = claimed
-            return printed, page[last + 1 :]
+            return printed, _under_title(page, found)
         if page:
             break
     return claimed, []
+
+
+def _under_title(page: Sequence[Line], title: Sequence[Line]) -> list[Line]:
+    """Return the lines after the title; those of several columns row by row, as authors stand."""
+    after = page[max(page.index(line) for line in title) + 1 :]
+    top = max(line.y1 for line in title) - 2
+    ends = [line.y0 for line in after if line.turn == 0 and _ends_front(line.text.strip())]
+    block = [line for line in after if line.turn == 0 and top <= line.y0 < min(ends, default=0)]
+    if len({line.column for line in block}) < 2:
+        return list(after)
+    rows: list[list[Line]] = []
+    for line in sorted(block, key=lambda line: line.y0):
+        if rows and line.y0 - rows[-1][0].y0 < 0.5 * line.size:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return [line for row in rows for line in sorted(row, key=lambda line: line.x0)]
 
 
 def _printed_title(page: Sequence[Line]) -> list[Line]:
@@ -217,12 +235,14 @@ def _claimed_authors(document: RawDocument, front: str) -> tuple[str, ...]:
     named = [name.strip() for name in _SPLIT.split(normalise(document.info.get("Author", "")))]
     named = [name for name in named if name]
     shown = _compact(front)
+    if any("@" in name for name in named):
+        return ()
     if len(named) == 1 and len(_compact(named[0])) >= GROUP_NAME and _compact(named[0]) in shown:
         return tuple(named)  # also a project or an institute, which is no name of a person
     for name in named:
         family = _compact(name.split()[-1])
         printed = len(family) > 1 and family in shown
-        if "@" in name or not printed or not (_is_name(name) or _HAN_NAME.fullmatch(name)):
+        if not printed or not (_is_name(name) or _HAN_NAME.fullmatch(name)):
             return ()
     return tuple(named)
 
