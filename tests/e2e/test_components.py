@@ -212,7 +212,7 @@ def test_text_of_a_paper_without_pictures(address, page):
     shown = pane.locator("mark.current").all_inner_texts()
     assert flat("".join(shown)).replace(" ", "") == quote.replace(" ", "")
     found = pane.locator("mark.found").all_inner_texts()
-    assert {flat(text).casefold() for text in found} == {"fusion combines"}
+    assert {flat(text).casefold() for text in found} == {"four sets"}
     pane.locator(".reading p").first.select_text()
     pane.get_by_role("button", name="Ask about this").click()
     expect(told(page)).to_contain_text("quote 0 ")

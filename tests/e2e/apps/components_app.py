@@ -81,7 +81,7 @@ with right:
         text="\n\n".join(HOSTILE) if show == "hostile" else page.text,
         lines=lines_of(drawn),
         marks=[] if show == "hostile" else marks(drawn, current, more),
-        find="Fusion  COMBINES" if show == "text" else "",
+        find="FOUR  sets" if show == "text" else "",
         found=[lines_of(drawn)[5][1]],
         page=number,
         pages=PAGES,
