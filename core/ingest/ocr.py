@@ -34,8 +34,7 @@ FIND_SIDE = 1_280
 """Pixels of the picture's longer side in which lines are looked for; they are read at full size."""
 LEAST_SURE = 0.6
 """Lines read with less confidence are mostly specks, logos and photos."""
-THREADS = max(1, min(4, (os.cpu_count() or 1) // 2))
-"""Half of the processors: the app stays quick while a scan is read."""
+THREADS = min(4, os.cpu_count() or 1)
 
 _FEW_LETTERS = 200
 _PICTURE = 0.5
@@ -183,6 +182,7 @@ class LineReader:
                 "Det.limit_type": "max",
                 "Det.limit_side_len": FIND_SIDE,
                 "Det.max_candidates": 3_000,
+                "Rec.rec_batch_num": 1,  # padding to the longest of several costs time and certainty
                 "EngineConfig.onnxruntime.intra_op_num_threads": THREADS,
             }
         )

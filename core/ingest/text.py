@@ -18,6 +18,8 @@ _ALNUM = re.compile(r"[^\W_]")
 _HIGH = re.compile("[\x80-\xff]{6,}")
 _VOWEL = re.compile("[aeiouy]", re.I)
 _WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_WORDLIKE = re.compile(r"[(\"']?(?:[A-Z]?[a-z]{2,}|[A-Z]{3,})[.,:;)\"']*")
+_GLYPHS = {code: code + 29 for code in range(3, 98)}
 _KEPT = dict.fromkeys("，：；！？（）～％…", "")
 _JUNK = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff"
                    "\ue000-\uf8ff\ufff0-\uffff\ud800-\udfff\U000f0000-\U0010ffff]")  # fmt: skip
@@ -73,8 +75,9 @@ def language(text: str) -> Language:
 def unreadable(text: str) -> bool:
     """Return whether the characters cannot be what is printed.
 
-    Three signs: private-use and replacement characters (no Unicode map), Chinese bytes shown as
-    Latin-1, and Latin letters almost without vowels (a shifted encoding).
+    Four signs: private-use and replacement characters (no Unicode map), Chinese bytes shown as
+    Latin-1, Latin letters almost without vowels (another encoding), and glyph numbers taken for
+    characters, which stand 29 below in TrueType fonts.
     """
     shown = len(text) - len(re.findall(r"\s", text))
     if not shown:
@@ -84,7 +87,16 @@ def unreadable(text: str) -> bool:
     if sum(len(run) for run in _HIGH.findall(text)) > 0.3 * shown:
         return True
     latin, vowels = len(_LATIN.findall(text)), len(_VOWEL.findall(text))
-    return latin >= 300 and latin > 0.5 * shown and vowels < 0.16 * latin
+    if latin >= 300 and latin > 0.5 * shown and vowels < 0.16 * latin:
+        return True
+    return _words_share(text) < 0.3 and _words_share(text.translate(_GLYPHS)) > 0.6
+
+
+def _words_share(text: str) -> float:
+    """Return how much of the text is in words: three letters or more of one case, with a vowel."""
+    pieces = text.split()
+    words = [piece for piece in pieces if _WORDLIKE.fullmatch(piece) and _VOWEL.search(piece)]
+    return sum(map(len, words)) / max(100, sum(map(len, pieces)))
 
 
 class Hyphens:

@@ -22,20 +22,26 @@ CODES = {
     "TOO_LARGE", "TOO_SLOW",
 }  # fmt: skip
 EXPECTED = {
-    "scan__": "NO_TEXT",
+    "scan__no_text": "read by OCR",
+    "scan__rotation": "read by OCR",
+    "scan__table": "read by OCR",
+    "scan__4_pages": "scan of 4 pages",
+    "scan__8_pages": "scan of 8 pages",
+    "scan__issue7229": "scan of 2 pages",
+    "scan__scan-bad": "read, 1 pages",
+    "scan__with_ocr_layer": "read, 1 pages",
     "empty__": "NO_TEXT",
     "encrypted__docling": "PASSWORD_NEEDED",
     "encrypted__issue": "PASSWORD_NEEDED",
     "encrypted__saslprep": "PASSWORD_NEEDED",
     "encrypted__user": "PASSWORD_NEEDED",
     "encrypted__print": "PASSWORD_NEEDED",
-    "tounicode__issue4650": "NO_TEXT",
+    "tounicode__issue4650": "read by OCR",
     "tounicode__arial": "NO_TEXT",
     "broken__REDHAT": "DAMAGED",
     "broken__issue9105_other": "DAMAGED",
 }
 CODES_OF_LIGATURES = {0x1B: "ff", 0x1C: "fi", 0x1D: "fl", 0x1E: "ffi", 0x1F: "ffl"}
-READ_ALL_THE_SAME = ("scan__with_ocr_layer.pdf",)
 BODY_SHARE = 0.97
 """Of the lines of running text, at least so many stand on their page by pypdf word for word. The
 rest are lines with formulas in them, whose signs two readers put into different orders."""
@@ -199,8 +205,8 @@ def test_edge_cases_neither_crash_nor_hang(shared: Path, worker: Worker):
         assert time.perf_counter() - started < 20, path.name
         table.append((path.name, outcome))
         wanted = next((code for start, code in EXPECTED.items() if path.name.startswith(start)), "")
-        if wanted and path.name not in READ_ALL_THE_SAME:
-            assert outcome == wanted, (path.name, outcome)
+        if wanted:
+            assert outcome.startswith(wanted), (path.name, outcome)
         if passwords.get(path.name):
             assert _outcome(worker, path.read_bytes(), "wrong") == "PASSWORD_WRONG", path.name
             opened = _outcome(worker, path.read_bytes(), passwords[path.name])
@@ -210,10 +216,21 @@ def test_edge_cases_neither_crash_nor_hang(shared: Path, worker: Worker):
     assert len(table) > 50
 
 
+class LongScan(Exception):
+    """Pages to be recognised: enough is known, and each takes seconds."""
+
+
+def _one_page(stage: str, done: int, total: int) -> None:
+    if stage == "recognising" and total > 1:
+        raise LongScan(f"scan of {total} pages")
+
+
 def _outcome(worker: Worker, data: bytes, password: str | None) -> str:
     failure = None
     try:
-        paper, copy = worker.parse(data, password)
+        paper, copy = worker.parse(data, password, _one_page)
+    except LongScan as error:
+        return str(error)
     except UnreadableFile as error:
         failure = error
     if failure is not None:
@@ -224,7 +241,8 @@ def _outcome(worker: Worker, data: bytes, password: str | None) -> str:
         return failure.code
     if copy is not None:
         assert worker.render(copy, 1, 0.5).startswith(b"\x89PNG")
-    return f"read, {len(paper.pages)} pages, {len(paper.chunks)} chunks"
+    how = "read by OCR" if paper.read_by == "ocr" else "read"
+    return f"{how}, {len(paper.pages)} pages, {len(paper.chunks)} chunks"
 
 
 def test_text_of_special_fonts(shared: Path, worker: Worker):

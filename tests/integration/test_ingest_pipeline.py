@@ -1,5 +1,6 @@
 """From bytes to a stored paper and back, on a real database with the real model."""
 
+import io
 import threading
 import time
 from collections.abc import Iterator
@@ -8,11 +9,13 @@ from uuid import UUID, uuid4
 
 import numpy as np
 import pytest
+from PIL import Image
 from sqlalchemy import Engine, text
 
 from core.db.papers import PaperStore
 from core.errors import Cancelled, NotFound, UnreadableFile
 from core.ingest.backfill import Backfill
+from core.ingest.pdf import draw
 from core.ingest.pipeline import Ingestor, Progress
 from core.ingest.worker import Worker
 from core.models.embed import Embedder, Vectors, load_embedders
@@ -190,6 +193,36 @@ def test_a_stop_leaves_nothing(ingestor, database):
             ) if stage != "saving" else _stop_before_saving(ingestor)
         assert not any(rows(database).values()), stage
     assert not ingestor.ingest(LOCAL_USER, "a.pdf", PAPER).duplicate
+
+
+@pytest.mark.slow
+def test_a_scan_stopped_between_pages_leaves_nothing_and_is_read_another_time(
+    ingestor, store, database
+):
+    page = made_pdf([lines(20, 80, 11, ["Words on a scan"])], size="160 120")
+    pages = [Image.open(io.BytesIO(draw(page, 1, 2.5)))] * 4
+    out = io.BytesIO()
+    pages[0].save(out, "PDF", resolution=180, save_all=True, append_images=pages[1:])
+    reached: list[tuple[str, int]] = []
+    for stop in (2, 5):
+        step = ("recognising", stop)
+        reached.clear()
+        try:
+            done = ingestor.ingest(
+                LOCAL_USER,
+                "scan.pdf",
+                out.getvalue(),
+                on_progress=lambda at: reached.append((at.stage, at.done)),
+                cancelled=lambda step=step: step in reached,
+            )
+        except Cancelled:
+            assert stop == 2
+            assert not any(rows(database).values())
+    assert ("recognising", 4) in reached
+    row = store.paper(LOCAL_USER, done.paper_id)
+    assert row.read_by == "ocr"
+    assert row.confidence > 0.9
+    assert done.pages == 4
 
 
 def _stop_before_saving(ingestor: Ingestor) -> None:
