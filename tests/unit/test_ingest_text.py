@@ -91,3 +91,11 @@ def test_letters_outside_the_basic_plane_keep_the_indices_in_step():
     text = one_each([0x61, 0xD835, 0xDC5F, 0x62, 0xD835, 0x63, 0])
     assert text == "a\U0001d45f\u2060b\ufffdc\ufffd"
     assert normalise(text[:4]) == "arb"
+
+
+def test_glyph_numbers_taken_for_characters_are_unreadable():
+    sentence = "The shaft is mounted with a bushing and two terminals of metal, see table 3. " * 3
+    shifted = "".join(chr(ord(char) - 29) for char in sentence)
+    assert unreadable(shifted)
+    assert not unreadable(sentence)
+    assert not unreadable("DFT+U, CCSD(T)/6-31G* 0.12 0.34 " * 10)
