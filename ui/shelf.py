@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.errors import LecternError
 from core.types import PaperRow
+from ui import structure
 from ui.evidence import PAGE, PAPER, close, show_page
 from ui.frame import ASK, Session, error_text, go, parameter_id
 from ui.language import _, ngettext
@@ -147,6 +148,7 @@ def details(session: Session, row: PaperRow) -> None:
         if row.meta.abstract:
             with st.expander(_("Abstract")):
                 st.markdown(plain(row.meta.abstract))
+        structure.show(session, row.paper_id)
         show_page(session, row.paper_id, title_of(row), _page_of_address(), [])
 
 

@@ -12,7 +12,7 @@ from core.agent.events import TurnFailed, TurnFinished
 from core.agent.state import TurnRequest
 from core.config import Settings
 from core.errors import BadInput, LecternError
-from core.evals import metadata, ocr, qa, references, retrieval
+from core.evals import metadata, ocr, qa, references, retrieval, tables
 from core.evals.sets import shared_sets
 from core.models.embed import load_embedders
 from core.types import LOCAL_USER, Citation, Hit, Scope
@@ -76,12 +76,17 @@ def _metadata(settings: Settings, data: Path | None, papers: Path | None) -> dic
     return metadata.run(data or OWN_SETS / "metadata.jsonl", papers or _shared_sets())
 
 
+def _tables(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    return tables.run(data or _shared_sets())
+
+
 EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]] = {
     "retrieval": _retrieval,
     "qa": _qa,
     "metadata": _metadata,
     "ocr": _ocr,
     "references": _references,
+    "tables": _tables,
 }
 
 

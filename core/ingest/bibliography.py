@@ -40,7 +40,7 @@ def references_of(sections: Sequence[Section], hyphens: Hyphens) -> tuple[Refere
             continue
         entries = []
         for rows in _entries(_rows(section)):
-            text = _text([row.line for row in rows], hyphens)
+            text = running_text([row.line for row in rows], hyphens)
             if len(rows) <= _MOST_LINES and letters(text) >= 12:
                 entries.append(parse_reference(text, rows[0].page))
         if sum(bool(entry.year or entry.label) for entry in entries) >= 0.4 * len(entries):
@@ -158,7 +158,7 @@ def _ends(row: _Row) -> bool:
     )
 
 
-def _text(lines: Iterable[Line], hyphens: Hyphens) -> str:
+def running_text(lines: Iterable[Line], hyphens: Hyphens) -> str:
     """Return lines as one text: words broken at line ends mended, addresses put together."""
     whole, broken = "", False
     for line in lines:

@@ -11,6 +11,7 @@ from core.ingest.furniture import drop_furniture, drop_line_numbers
 from core.ingest.layout import lines_of
 from core.ingest.metadata import read_meta
 from core.ingest.sections import sections_of
+from core.ingest.structure import read_structure
 from core.ingest.text import Hyphens, letters
 from core.types import Page, ParsedPaper
 from core.wording import say
@@ -62,7 +63,10 @@ def parse(data: bytes, password: str | None, report: Report) -> Parsed:
     sections = sections_of(document.pages, lines, document.outline)
     meta = read_meta(document, lines, taken, sections, pages)
     report("chunks", 0, 1)
-    chunks = chunks_of(sections, document.pages, Hyphens(page.text for page in pages))
+    hyphens = Hyphens(page.text for page in pages)
+    structure, tables = read_structure(data, password, document, sections, hyphens)
+    chunks = [*chunks_of(sections, document.pages, hyphens), *tables]
+    chunks.sort(key=lambda chunk: chunk.page)
     if not chunks:
         raise _no_text(data, password, document, recognised)
     report("chunks", 1, 1)
@@ -72,6 +76,7 @@ def parse(data: bytes, password: str | None, report: Report) -> Parsed:
             meta,
             pages,
             tuple(chunks),
+            structure,
             read_by="ocr" if by_ocr else "text",
             confidence=recognised.confidence if recognised else None,
         ),

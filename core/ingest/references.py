@@ -280,7 +280,7 @@ def _western(text: str) -> tuple[tuple[str, ...], str]:
         if late:
             names, start, date = _Names((late["name"],), late.end()), late.end(), late
     quoted = _QUOTED.search(text, max(0, names.end - 1))
-    if quoted and quoted.start() - start < 60:
+    if quoted and quoted.start() - start < (12 if date else 60):
         return names.names, quoted["double"] or quoted["single"]
     rest = re.sub(r"^(?:[\s.,:;*)\]–—-]|\(eds?\.?\))+", "", text[start:], flags=re.I)
     if kind and kind.start() > start:
