@@ -258,9 +258,10 @@ def _grid(words: Sequence[Word], region: Area, drawn: Drawn) -> Grid | None:
         return None
     for line in lines:
         line.cells = _cells(line, cuts)
-    lines = _merged(lines, [r for r in drawn.across if _crosses(r, region)])
+    across = [rule for rule in drawn.across if _crosses(rule, region)]
+    lines = _merged(lines, across)
     rows = [Row(line.cells, _around([w for s in line.segments for w in s.words])) for line in lines]
-    if len(rows) < 2 or _prose(rows):
+    if len(rows) < 2 or _prose(rows) or (len(across) < len(rows) and _average(rows) > 36):
         return None
     rows = _without_empty(rows)
     area = _around(words)
@@ -450,12 +451,12 @@ def _unruled(words: Sequence[Word], caption: Area, drawn: Drawn) -> Grid | None:
         if len(taken) >= 3:
             inside = [word for line in taken for s in line.segments for word in s.words]
             grid = _grid(inside, _around(inside), drawn)
-            if grid is not None and len(grid.rows[0].cells) >= 2 and not _columns_of_text(grid):
+            if grid is not None and len(grid.rows[0].cells) >= 2 and _average(grid.rows) <= 32:
                 return grid
     return None
 
 
-def _columns_of_text(grid: Grid) -> bool:
-    """Return whether the rows are lines of running text in two columns."""
-    cells = [cell for row in grid.rows for cell in row.cells if cell]
-    return sum(len(cell) for cell in cells) > 32 * len(cells)
+def _average(rows: Sequence[Row]) -> float:
+    """Return how long a filled cell is: running text in columns, or wrapped in cells, is long."""
+    cells = [cell for row in rows for cell in row.cells if cell]
+    return sum(len(cell) for cell in cells) / max(1, len(cells))
