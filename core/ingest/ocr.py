@@ -108,22 +108,20 @@ def recognise(
         pages = pages_without_text(document, raw)
         if not pages:
             return
-        reader = LineReader()
+        reader = None
         for done, page in enumerate(pages):
             yield done, len(pages)
-            _read(document, page, reader, total)
+            picture = draw(document, page.number - 1)
+            if picture is not None:  # the models are not loaded for blank pages
+                reader = reader or LineReader()
+                _read(page, picture, reader, total)
         yield len(pages), len(pages)
     finally:
         document.close()
 
 
-def _read(
-    document: pypdfium2.PdfDocument, page: RawPage, reader: "LineReader", total: Recognised
-) -> None:
+def _read(page: RawPage, picture: Picture, reader: "LineReader", total: Recognised) -> None:
     """Add to a page what its picture says and its words do not."""
-    picture = draw(document, page.number - 1)
-    if picture is None:
-        return
     scale = picture.shape[1] / page.width, picture.shape[0] / page.height
     lines = reader.lines(picture)
     known = page.words
@@ -173,7 +171,7 @@ class LineReader:
 
         cv2.setNumThreads(1)
         models = Path(rapidocr.__file__).parent / "models"
-        self._engine = rapidocr.RapidOCR(
+        self._engine: Any = rapidocr.RapidOCR(
             params={name: str(models / file) for name, file in _MODELS.items()}
             | {
                 "Global.log_level": "error",
@@ -278,7 +276,8 @@ def _at(line: _Found, along: float, down: float) -> npt.NDArray[np.float64]:
     x, y = ((along, down), (1 - down, along), (1 - along, 1 - down), (down, 1 - along))[line.turn]
     top = line.corners[0] + (line.corners[1] - line.corners[0]) * x
     low = line.corners[3] + (line.corners[2] - line.corners[3]) * x
-    return top + (low - top) * y
+    spot: npt.NDArray[np.float64] = top + (low - top) * y
+    return spot
 
 
 def _usual_size(lines: Sequence[_Found], scale: float, before: float) -> float:

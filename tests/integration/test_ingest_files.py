@@ -202,7 +202,7 @@ def test_edge_cases_neither_crash_nor_hang(shared: Path, worker: Worker):
     for path in sorted((shared / "pdf_edge").glob("*.pdf")):
         started = time.perf_counter()
         outcome = _outcome(worker, path.read_bytes(), None)
-        assert time.perf_counter() - started < 20, path.name
+        assert time.perf_counter() - started < 60, path.name
         table.append((path.name, outcome))
         wanted = next((code for start, code in EXPECTED.items() if path.name.startswith(start)), "")
         if wanted:
