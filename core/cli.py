@@ -21,6 +21,7 @@ from core.agent.events import Notice, StepFinished, Token, TurnFailed, TurnFinis
 from core.agent.intents import INTENTS
 from core.agent.state import TurnRequest
 from core.errors import BadInput, LecternError
+from core.ingest.kinds import is_bibtex
 from core.ingest.pipeline import Progress
 from core.types import LOCAL_USER, Hit, PaperRow, Scope
 from core.workbench import Workbench, open_workbench
@@ -86,7 +87,9 @@ def _all_failed(result: Any) -> bool:
 
 
 def _ingest(workbench: Workbench, options: argparse.Namespace) -> list[dict[str, Any]]:
-    rows = [_ingest_one(workbench, path, options.password) for path in options.files]
+    # what is known of papers comes after the papers
+    files = sorted(options.files, key=lambda path: path.suffix.lower() == ".bib")
+    rows = [_ingest_one(workbench, path, options.password) for path in files]
     if not options.no_wait:
         workbench.backfill.fill()
     return rows
@@ -94,10 +97,13 @@ def _ingest(workbench: Workbench, options: argparse.Namespace) -> list[dict[str,
 
 def _ingest_one(workbench: Workbench, path: Path, password: str) -> dict[str, Any]:
     try:
+        data = _read_file(path)
+        if is_bibtex(data):
+            return {"file": str(path), **_import_bibtex(workbench, data)}
         done = workbench.ingestor.ingest(
             LOCAL_USER,
             path.name,
-            _read_file(path),
+            data,
             password=password,
             on_progress=lambda at: _progress(path.name, at),
         )
@@ -114,6 +120,14 @@ def _ingest_one(workbench: Workbench, path: Path, password: str) -> dict[str, An
         "chunks": done.chunks,
         "duplicate": done.duplicate,
         "seconds": round(done.seconds, 3),
+    }
+
+
+def _import_bibtex(workbench: Workbench, data: bytes) -> dict[str, Any]:
+    found = workbench.ingestor.import_bibtex(LOCAL_USER, data)
+    return {
+        "matched": {entry.key: str(row.paper_id) for entry, row in found.pairs},
+        "unmatched": [entry.key for entry in found.unmatched],
     }
 
 
@@ -137,6 +151,10 @@ def _show_ingested(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         if "error" in row:
             print(f"✗ {row['file']}: {row['error']['message']} {row['error']['hint']}".rstrip())
+        elif "matched" in row:
+            print(f"✓ {row['file']}: metadata of {len(row['matched'])} papers taken over")
+            for key in row["unmatched"]:
+                print(f"  no paper here for {key}")
         else:
             state = "already there" if row["duplicate"] else f"{row['seconds']:.1f} s"
             print(f"✓ {row['title'] or row['file']}  [{row['paper_id']}]")
@@ -335,7 +353,9 @@ def _parser() -> argparse.ArgumentParser:
         entry.set_defaults(run=run, show=show)
         return entry
 
-    entry = command("ingest", _ingest, _show_ingested, "Add PDF files.")
+    entry = command(
+        "ingest", _ingest, _show_ingested, "Add files: PDF, HTML, Markdown, text, BibTeX."
+    )
     entry.add_argument("files", nargs="+", type=Path, metavar="FILE")
     entry.add_argument("--password", default="", help="for encrypted files")
     entry.add_argument(

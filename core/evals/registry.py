@@ -12,7 +12,7 @@ from core.agent.events import TurnFailed, TurnFinished
 from core.agent.state import TurnRequest
 from core.config import Settings
 from core.errors import BadInput, LecternError
-from core.evals import metadata, ocr, qa, references, retrieval, tables
+from core.evals import metadata, ocr, qa, references, retrieval, tables, triples
 from core.evals.sets import shared_sets
 from core.models.embed import load_embedders
 from core.types import LOCAL_USER, Citation, Hit, Scope
@@ -80,6 +80,10 @@ def _tables(settings: Settings, data: Path | None, papers: Path | None) -> dict[
     return tables.run(data or _shared_sets())
 
 
+def _triples(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    return triples.run(data or _shared_sets())
+
+
 EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]] = {
     "retrieval": _retrieval,
     "qa": _qa,
@@ -87,6 +91,7 @@ EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]]
     "ocr": _ocr,
     "references": _references,
     "tables": _tables,
+    "triples": _triples,
 }
 
 

@@ -158,6 +158,8 @@ _FURNITURE = frozenset(
         "ltx_note_type",
     ]
 )
+_BEFORE_STOP = re.compile(r"(?<=[\w)$]) (?=[.,;](?: |$))")
+"""What a footnote leaves behind."""
 _HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
 
 
@@ -258,7 +260,7 @@ def is_note(element: Element) -> bool:
 
 def paragraph(text: str) -> str:
     """Return running text: normalised, its white space single spaces."""
-    return normalise(" ".join(text.split()))
+    return normalise(_BEFORE_STOP.sub("", " ".join(text.split())))
 
 
 def verbatim(element: Element) -> str:

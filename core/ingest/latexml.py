@@ -170,7 +170,7 @@ def _lines(node: Element) -> list[str]:
         elif element is not node:
             parts.append("\x00" if "ltx_p" in classes(element) else "")
             parts.append(element.tail or "")
-    return [paragraph(line) for line in re.split("\x00|&(?=[A-Z])", "".join(parts))]
+    return [paragraph(line) for line in re.split(r"\x00|&(?=[^\W\d_])", "".join(parts))]
 
 
 def reference_of(item: Element) -> tuple[str, str, Reference]:
