@@ -72,6 +72,7 @@ def _begin(title: str) -> Session:
     if words.exists():
         st.html(words)
     _follow(session)
+    _show_address()
     _sidebar(session)
     if title:
         st.title(title)
@@ -140,6 +141,15 @@ def _follow(session: Session) -> None:
     if going:
         to, parameters = going
         st.switch_page(to, query_params=session.parameters(**parameters))
+
+
+def _show_address() -> None:
+    """Tell the browser the parameters this run goes by; it does nothing when it shows them.
+
+    A link to the page it stands on, and a switch of page on a busy machine, leave the address as
+    it was: the next run would go back to what it says.
+    """
+    st.query_params.from_dict(st.query_params.to_dict())
 
 
 def _sign_in() -> None:

@@ -224,6 +224,35 @@ def test_a_selected_passage_leads_the_question(app, page, model):
     assert any(word in prompt for word in words.split() if len(word) > 3)
 
 
+def test_the_address_follows_links_to_the_page_one_is_on(tmp_path, page):
+    """What one does next goes by the address: it must not lead back to what was left."""
+    preload(tmp_path, "citations")
+    with running_app(tmp_path) as address:
+        page.goto(f"{address}/ask")
+        ask(page, "What is stored with every citation?")
+        answer(page, 0)
+        page.get_by_role("link", name="New conversation").click()
+        page.wait_for_url(re.compile(r"/ask$"))
+        page.get_by_role("button", name="About all papers").click()
+        expect(page.get_by_text("Ask about", exact=True)).to_be_visible()
+        expect(page.get_by_test_id("stChatMessage")).to_have_count(0)
+        page.keyboard.press("Escape")
+        ask(page, "What makes a citation checkable?")
+        answer(page, 0)
+        expect(page.get_by_test_id("stChatMessage")).to_have_count(2)
+        second = page.url
+        page.get_by_role("link", name="What is stored with every citation?").click()
+        expect(page.get_by_role("heading", name="What is stored")).to_be_visible()
+        cite(page, 0, 1)
+        assert page.url != second
+        expect(page.get_by_role("heading", name="What is stored")).to_be_visible()
+        page.goto(f"{address}/library")
+        page.get_by_test_id("stDataFrame").click(position={"x": 16, "y": 52})
+        page.wait_for_url(re.compile("paper="))
+        page.get_by_role("link", name=re.compile("Library$")).click()
+        page.wait_for_url(re.compile(r"/library$"))
+
+
 @pytest.mark.parametrize("path", ["", "/ask", "/library", "/system"])
 def test_every_page_opens_by_its_address_on_a_cold_server(tmp_path, page, path):
     with running_app(tmp_path) as address:
