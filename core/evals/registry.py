@@ -12,7 +12,7 @@ from core.agent.events import TurnFailed, TurnFinished
 from core.agent.state import TurnRequest
 from core.config import Settings
 from core.errors import BadInput, LecternError
-from core.evals import metadata, ocr, qa, references, retrieval, tables, triples
+from core.evals import extraction, metadata, ocr, qa, references, retrieval, tables, triples
 from core.evals.sets import shared_sets
 from core.models.embed import load_embedders
 from core.types import LOCAL_USER, Citation, Hit, Scope
@@ -84,9 +84,14 @@ def _triples(settings: Settings, data: Path | None, papers: Path | None) -> dict
     return triples.run(data or _shared_sets())
 
 
+def _extraction(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    return extraction.run(data or _shared_sets())
+
+
 EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]] = {
     "retrieval": _retrieval,
     "qa": _qa,
+    "extraction": _extraction,
     "metadata": _metadata,
     "ocr": _ocr,
     "references": _references,

@@ -12,6 +12,7 @@ from core.ingest.text import is_cjk
 
 _COLUMN_STEP = 2.0
 _DEPTH = 3
+_INDEX_LINES = 15
 
 
 @dataclass(slots=True)
@@ -52,6 +53,8 @@ class _Run:
     y0: float
     x1: float
     y1: float
+    at: int = 0
+    """Its place in the order of the file."""
 
     @property
     def height(self) -> float:
@@ -115,7 +118,7 @@ def _runs(words: Sequence[Word], turn: int, page: RawPage) -> list[_Run]:
     runs: list[_Run] = []
     for word in words:
         x0, y0, x1, y1 = _levelled(word, turn, page)
-        new = _Run([word], x0, y0, x1, y1)
+        new = _Run([word], x0, y0, x1, y1, len(runs))
         if runs and _continues(runs[-1], new):
             runs[-1].absorb(new)
         else:
@@ -167,12 +170,23 @@ def _arrange(runs: list[_Run], order: _Order, depth: int) -> None:
 
 def _flush(left: list[_Run], right: list[_Run], order: _Order, depth: int) -> None:
     """Add a band: column by column when both sides read as text, else row by row (a table)."""
-    if left and right and _tabular(left, right):
+    if left and right and _tabular(left, right) and not _one_by_one(left, right):
         order.add(left + right)
         return
     for side in (left, right):
         if side:
             _arrange(side, order, depth - 1)
+
+
+def _one_by_one(left: Sequence[_Run], right: Sequence[_Run]) -> bool:
+    """Return whether the file sets one whole side before the other: columns of an index, say.
+
+    A table's rows are set one after the other. Few pieces on a side prove nothing.
+    """
+    if min(len(left), len(right)) < _INDEX_LINES:
+        return False
+    last_left, first_right = max(run.at for run in left), min(run.at for run in right)
+    return last_left < first_right
 
 
 def _tabular(left: list[_Run], right: list[_Run]) -> bool:
@@ -275,7 +289,8 @@ def _gutter(runs: Sequence[_Run]) -> float | None:
             continue
         strip = _widest(cover, low, high, least + 0.02 * typical)
         gutter = x0 + (strip[0] + strip[1]) / 2 * _COLUMN_STEP
-        if _side_by_side(runs, gutter):
+        left, right = _sides(runs, gutter)
+        if _side_by_side(left, right, gutter, runs) or _one_by_one(left, right):
             return gutter
     return None
 
@@ -307,10 +322,16 @@ def _widest(cover: Sequence[float], low: int, high: int, limit: float) -> tuple[
     return best
 
 
-def _side_by_side(runs: Sequence[_Run], gutter: float) -> bool:
+def _sides(runs: Sequence[_Run], gutter: float) -> tuple[list[_Run], list[_Run]]:
+    """Return what stands left and right of the gutter, top to bottom."""
+    rows = sorted(runs, key=lambda run: run.middle)
+    return [r for r in rows if r.x1 <= gutter + 2], [r for r in rows if r.x0 >= gutter - 2]
+
+
+def _side_by_side(
+    left: Sequence[_Run], right: Sequence[_Run], gutter: float, runs: Sequence[_Run]
+) -> bool:
     """Return whether enough lines of prose stand left and right of the gutter at one height."""
-    left = sorted((r for r in runs if r.x1 <= gutter + 2), key=lambda run: run.middle)
-    right = sorted((r for r in runs if r.x0 >= gutter - 2), key=lambda run: run.middle)
     if len(left) < 5 or len(right) < 5:
         return False
     tall = min(_column_height(left, gutter), _column_height(right, gutter))
