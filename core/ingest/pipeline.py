@@ -18,6 +18,7 @@ from core.db.text import storable
 from core.errors import Cancelled, Unavailable
 from core.ingest.bibtex import Matched, match
 from core.ingest.kinds import MEDIA_TYPES, is_pdf, tell
+from core.ingest.versions import versions_of
 from core.ingest.worker import Worker
 from core.models.embed import Embedder, Vectors
 from core.types import ChunkDraft, PaperMeta, ParsedPaper
@@ -62,6 +63,8 @@ class Ingested:
     chunks: int
     duplicate: bool
     seconds: float
+    versions: tuple[str, ...] = ()
+    """Titles of the papers in the library that are the same work in another form."""
 
 
 class Ingestor:
@@ -125,7 +128,13 @@ class Ingestor:
         steps.report("saving", 1, 1)
         seconds = time.perf_counter() - started
         return Ingested(
-            paper_id, parsed.meta, len(parsed.pages), len(parsed.chunks), False, seconds
+            paper_id,
+            parsed.meta,
+            len(parsed.pages),
+            len(parsed.chunks),
+            False,
+            seconds,
+            self._versions(user_id, paper_id, parsed.meta),
         )
 
     def import_bibtex(self, user_id: UUID, data: bytes) -> Matched:
@@ -150,7 +159,12 @@ class Ingestor:
         self._store.add_to_library(user_id, paper_id, name)
         row = self._store.paper(user_id, paper_id)
         seconds = time.perf_counter() - started
-        return Ingested(paper_id, row.meta, row.pages, row.chunks, True, seconds)
+        versions = self._versions(user_id, paper_id, row.meta)
+        return Ingested(paper_id, row.meta, row.pages, row.chunks, True, seconds, versions)
+
+    def _versions(self, user_id: UUID, paper_id: UUID, meta: PaperMeta) -> tuple[str, ...]:
+        others = versions_of(paper_id, meta, self._store.papers(user_id))
+        return tuple(row.meta.title or row.filename for row in others)
 
     def _vectors(
         self, chunks: Sequence[ChunkDraft], steps: "_Steps"

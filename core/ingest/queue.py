@@ -1,14 +1,16 @@
 """Files that wait to be added: read one after the other, outside any page, so no click loses one."""
 
 import logging
+import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Literal
 from uuid import UUID, uuid4
 
-from core.errors import Cancelled, LecternError
+from core.errors import Cancelled, LecternError, Unavailable
 from core.ingest.fetch import ArxivFetcher, not_fetchable
 from core.ingest.identifiers import Identifier
 from core.ingest.kinds import is_bibtex
@@ -20,8 +22,6 @@ log = logging.getLogger(__name__)
 State = Literal["waiting", "reading", "done", "failed", "stopped"]
 LAST_SECONDS = 10.0
 """What the file that is being read gets to stop in when the queue is closed."""
-KEPT_BYTES = 256 * 1024 * 1024
-"""So much of files that want a password is kept in memory; who has more chooses them again."""
 MISSING_NAMED = 10
 """Entries of a BibTeX file without a paper that are named."""
 OVER: tuple[State, ...] = ("done", "failed", "stopped")
@@ -33,7 +33,7 @@ _PASSWORD_CODES = ("PASSWORD_NEEDED", "PASSWORD_WRONG")
 class Adding:
     """One file on its way.
 
-    `title`, `pages` and `duplicate` are known once done; `code`, `message` and `hint` if it failed.
+    `title`, `pages`, `duplicate` and `versions` are known once done; `code`, `message` and `hint` if it failed.
     Of a BibTeX file, which is no paper, `message` and `hint` say what became of it.
     `locked`: it failed for its password only, and `AddQueue.unlock` can try another.
     """
@@ -46,6 +46,7 @@ class Adding:
     title: str = ""
     pages: int = 0
     duplicate: bool = False
+    versions: tuple[str, ...] = ()
     code: str = ""
     message: str = ""
     hint: str = ""
@@ -53,14 +54,17 @@ class Adding:
 
 
 class AddQueue:
-    """Adds files in the background. What it knows of a file lasts until it is dismissed."""
+    """Adds files in the background. What it knows of a file lasts until it is dismissed.
+
+    Files in line wait in a temporary folder, not in memory: there may be a hundred.
+    """
 
     def __init__(self, ingestor: Ingestor, fetcher: ArxivFetcher) -> None:
         self._ingestor = ingestor
         self._fetcher = fetcher
         self._entries: dict[UUID, Adding] = {}
         self._stopped: set[UUID] = set()
-        self._locked: dict[UUID, bytes] = {}
+        self._folder = tempfile.TemporaryDirectory(prefix="lectern-incoming-")
         self._lock = threading.Lock()
         self._line: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         # A daemon: the interpreter waits for all others before it tells anybody that it ends.
@@ -68,11 +72,22 @@ class AddQueue:
         self._thread.start()
 
     def submit(self, user_id: UUID, filename: str, data: bytes, password: str = "") -> UUID:
-        """Put a file in line and return its number in it."""
+        """Put a file in line and return its number in it.
+
+        Raises:
+            Unavailable: there is no room for it on the disk.
+        """
         entry = Adding(uuid4(), user_id, display_name(filename))
+        try:
+            self._file(entry.id).write_bytes(data)
+        except OSError as error:
+            raise Unavailable(
+                say("There is no room to keep {file} until it is read.", file=entry.name),
+                hint=say("Make room on the disk of temporary files (TMPDIR), then add it again."),
+            ) from error
         with self._lock:
             self._entries[entry.id] = entry
-        self._line.put(lambda: self._add(entry, data, password))
+        self._line.put(lambda: self._add(entry, self._file(entry.id), password))
         return entry.id
 
     def fetch(self, user_id: UUID, paper: Identifier) -> UUID:
@@ -92,12 +107,12 @@ class AddQueue:
     def unlock(self, user_id: UUID, entry_id: UUID, password: str) -> None:
         """Put a file that is `locked` in line again, with another password."""
         with self._lock:
-            if not self._own(user_id, entry_id) or entry_id not in self._locked:
+            if not self._own(user_id, entry_id) or not self._entries[entry_id].locked:
                 return
-            entry, data = self._entries[entry_id], self._locked.pop(entry_id)
+            entry = self._entries[entry_id]
             again = Adding(entry.id, entry.user_id, entry.name)
             self._entries[entry_id] = again
-        self._line.put(lambda: self._add(again, data, password))
+        self._line.put(lambda: self._add(again, self._file(again.id), password))
 
     def entries(self, user_id: UUID) -> list[Adding]:
         """Return the user's files in the order they were put in."""
@@ -115,7 +130,7 @@ class AddQueue:
         with self._lock:
             if self._own(user_id, entry_id) and self._entries[entry_id].state in OVER:
                 del self._entries[entry_id]
-                self._locked.pop(entry_id, None)
+                self._file(entry_id).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Stop what is being read and what waits; nothing of either is stored."""
@@ -123,6 +138,10 @@ class AddQueue:
             self._stopped.update(self._entries)
         self._line.put(None)
         self._thread.join(LAST_SECONDS)
+        self._folder.cleanup()
+
+    def _file(self, entry_id: UUID) -> Path:
+        return Path(self._folder.name) / str(entry_id)
 
     def _work(self) -> None:
         while (add := self._line.get()) is not None:
@@ -132,34 +151,21 @@ class AddQueue:
         entry = self._entries.get(entry_id)
         return entry is not None and entry.user_id == user_id
 
-    def _keep(self, entry_id: UUID, data: bytes) -> bool:
-        with self._lock:
-            if sum(map(len, self._locked.values())) + len(data) > KEPT_BYTES:
-                return False
-            self._locked[entry_id] = data
-            return True
-
     def _change(self, entry_id: UUID, **changes: object) -> None:
         with self._lock:
             self._entries[entry_id] = replace(self._entries[entry_id], **changes)  # type: ignore[arg-type]
 
-    def _add(self, entry: Adding, what: bytes | Identifier, password: str) -> None:
+    def _add(self, entry: Adding, what: Path | Identifier, password: str) -> None:
         self._change(entry.id, state="reading")
         try:
             if isinstance(what, Identifier):
                 done = self._fetch(entry, what)
-            elif is_bibtex(what):
-                done = self._import(entry, what)
             else:
-                done = self._ingest(entry, entry.name, what, password)
+                done = self._take(entry, what.read_bytes(), password)
         except Cancelled:
             self._change(entry.id, state="stopped")
         except LecternError as error:
-            locked = (
-                error.code in _PASSWORD_CODES
-                and isinstance(what, bytes)
-                and self._keep(entry.id, what)
-            )
+            locked = error.code in _PASSWORD_CODES and isinstance(what, Path)
             self._change(entry.id, state="failed", locked=locked, **error.to_json())
         except Exception:
             log.exception("adding a file broke")
@@ -167,6 +173,13 @@ class AddQueue:
             self._change(entry.id, state="failed", message=message, hint=say("See the log."))
         else:
             self._change(entry.id, state="done", **done)
+        if isinstance(what, Path) and not self._entries[entry.id].locked:
+            what.unlink(missing_ok=True)
+
+    def _take(self, entry: Adding, data: bytes, password: str) -> dict[str, object]:
+        if is_bibtex(data):
+            return self._import(entry, data)
+        return self._ingest(entry, entry.name, data, password)
 
     def _ingest(self, entry: Adding, name: str, data: bytes, password: str) -> dict[str, object]:
         """Add a file; return what is to be known of it."""
@@ -182,7 +195,12 @@ class AddQueue:
             self._ingestor.name_arxiv_id(
                 entry.user_id, added.paper_id, entry.name.removeprefix("arXiv:")
             )
-        return {"title": added.meta.title, "pages": added.pages, "duplicate": added.duplicate}
+        return {
+            "title": added.meta.title,
+            "pages": added.pages,
+            "duplicate": added.duplicate,
+            "versions": added.versions,
+        }
 
     def _fetch(self, entry: Adding, paper: Identifier) -> dict[str, object]:
         """Fetch a paper of arXiv and add it."""

@@ -1,10 +1,12 @@
 """Files are added in the background, each to its own end, for their owner only."""
 
 import time
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
+from core.errors import Unavailable
 from core.ingest.queue import OVER
 from core.types import LOCAL_USER
 
@@ -71,12 +73,34 @@ def test_a_locked_file_can_be_tried_again_without_choosing_it_again(bench, share
     assert [e.state for e in wait(bench)] == ["done"]
 
 
-def test_what_is_kept_for_a_password_has_an_end(bench, shared, monkeypatch):
+def test_files_wait_on_the_disk_and_are_gone_when_they_are_over(bench, shared, sample):
     locked = (shared / "pdf_edge" / "encrypted__docling_user_1234_paper_page.pdf").read_bytes()
-    monkeypatch.setattr("core.ingest.queue.KEPT_BYTES", len(locked))
-    first = bench.add_queue.submit(LOCAL_USER, "a.pdf", locked)
-    bench.add_queue.submit(LOCAL_USER, "b.pdf", locked)
-    assert [e.locked for e in wait(bench)] == [True, False]
+    folder = Path(bench.add_queue._folder.name)
+    first = bench.add_queue.submit(LOCAL_USER, "locked.pdf", locked)
+    bench.add_queue.submit(LOCAL_USER, sample.name, sample.read_bytes())
+    wait(bench)
+    assert [path.name for path in folder.iterdir()] == [str(first)]
     bench.add_queue.dismiss(LOCAL_USER, first)
-    bench.add_queue.submit(LOCAL_USER, "c.pdf", locked)
-    assert [e.locked for e in wait(bench)] == [False, True]
+    assert list(folder.iterdir()) == []
+    bench.add_queue.close()
+    assert not folder.exists()
+
+
+def test_a_full_disk_is_one_sentence_and_nothing_is_in_line(bench, sample, monkeypatch):
+    def full(path, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(Unavailable, match="no room"):
+        bench.add_queue.submit(LOCAL_USER, sample.name, b"x")
+    assert bench.add_queue.entries(LOCAL_USER) == []
+
+
+def test_another_version_is_told_and_both_are_kept(bench, shared):
+    whole = shared / "pdf_papers" / "dpr_acl_two_column.pdf"
+    part = shared / "pdf_papers" / "dpr_first_2_pages.pdf"
+    bench.add_queue.submit(LOCAL_USER, part.name, part.read_bytes())
+    bench.add_queue.submit(LOCAL_USER, whole.name, whole.read_bytes())
+    first, second = wait(bench)
+    assert (first.versions, second.versions) == ((), (first.title,))
+    assert len(bench.papers.papers(LOCAL_USER)) == 2
