@@ -6,10 +6,11 @@ from typing import Any
 import streamlit as st
 
 from ui.components import AnswerLabels, answer_text, paragraph_starts
-from ui.evidence import cite, cited
+from ui.evidence import cite, cited, close
 from ui.frame import Session
 from ui.language import _, ngettext, translated
 from ui.safe import plain
+from ui.state import tick, ticked
 from ui.turnview import TurnView, checked, verdicts_of
 
 STEP_ICONS = {
@@ -141,7 +142,8 @@ def _citations(session: Session, view: TurnView, *, open_: bool) -> None:
     count = len(view.citations)
     label = ngettext("{count} citation", "{count} citations", count).format(count=count)
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
-    key = f"citations-{view.id}"
+    key, shown = f"citations-{view.id}", cited(view)
+    tick(key, [at for at, citation in enumerate(view.citations) if citation["n"] == shown])
     with st.expander(label, expanded=open_, icon=":material/format_list_numbered:"):
         st.dataframe(
             _table(view),
@@ -151,9 +153,9 @@ def _citations(session: Session, view: TurnView, *, open_: bool) -> None:
             selection_mode="single-row",
             column_config={
                 "n": number("[n]", width=40),
+                "quote": text(_("Quote"), width=210),
                 "verdict": text(_("Verdict"), width=120),
                 "page": number(_("Page"), width=50),
-                "quote": text(_("Quote"), width=300),
                 "paper": text(_("Paper"), width=180),
                 "section": text(_("Section"), width=120),
                 "dense": number(_("Dense"), format="%.2f"),
@@ -169,12 +171,12 @@ def _table(view: TurnView) -> list[dict[str, Any]]:
     return [
         {
             "n": citation["n"],
+            "quote": citation["quote"],
             "verdict": ", ".join(
                 f"{SIGNS[label]} {words[label]}"
                 for label in verdicts_of(citation["n"], view.sentences)
             ),
             "page": citation["page"],
-            "quote": citation["quote"],
             "paper": citation["title"],
             "section": citation["section"],
             **{name: score for name, score in citation["scores"].items() if score is not None},
@@ -184,6 +186,8 @@ def _table(view: TurnView) -> list[dict[str, Any]]:
 
 
 def _chosen(view: TurnView, key: str) -> None:
-    rows = st.session_state[key].selection.rows
+    rows = ticked(key)
     if rows:
         cite(view, view.citations[rows[0]]["n"])
+    else:
+        close()

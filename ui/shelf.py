@@ -12,7 +12,7 @@ from ui.frame import ASK, Session, error_text, go, parameter_id
 from ui.language import _, ngettext
 from ui.papers import about, table, title_of
 from ui.safe import plain
-from ui.state import Removal, state
+from ui.state import Removal, state, tick, ticked
 
 ROWS_HIGH = 15
 
@@ -50,6 +50,7 @@ def show(session: Session, rows: list[PaperRow]) -> None:
     count = ngettext("{count} paper", "{count} papers", len(shown)).format(count=len(shown))
     st.caption(count)
     key = f"shelf-{hash((wanted, order, len(shown)))}"
+    _tick_opened(shown, key)
     st.dataframe(
         table(shown),
         key=key,
@@ -65,12 +66,19 @@ def show(session: Session, rows: list[PaperRow]) -> None:
             "added": st.column_config.TextColumn(_("Added"), width=90),
         },
     )
-    chosen = [shown[at] for at in st.session_state[key].selection.rows if at < len(shown)]
+    chosen = [shown[at] for at in ticked(key) if at < len(shown)]
     _acts(session, chosen)
 
 
+def _tick_opened(shown: list[PaperRow], key: str) -> None:
+    """Have the paper that is open ticked, and no single one when none is."""
+    opened = parameter_id(PAPER)
+    if opened or len(ticked(key)) == 1:
+        tick(key, [at for at, row in enumerate(shown) if row.paper_id == opened])
+
+
 def _chosen(shown: list[PaperRow], key: str) -> None:
-    rows = st.session_state[key].selection.rows
+    rows = ticked(key)
     close()
     if len(rows) == 1:
         st.query_params[PAPER] = str(shown[rows[0]].paper_id)

@@ -48,6 +48,17 @@ class State:
     pane_pages: dict[str, int] = field(default_factory=dict)
 
 
+def ticked(key: str) -> list[int]:
+    """Return the rows that are ticked in the table of that key; none while it was never drawn."""
+    return list(st.session_state[key]["selection"]["rows"]) if key in st.session_state else []
+
+
+def tick(key: str, rows: list[int]) -> None:
+    """Have just these rows ticked in the table of that key, which is drawn next."""
+    if ticked(key) != rows:
+        st.session_state[key] = {"selection": {"rows": rows}}
+
+
 def state() -> State:
     """Return this session's state, made at its first use."""
     if _KEY not in st.session_state:

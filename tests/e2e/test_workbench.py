@@ -203,6 +203,21 @@ def test_exports_download(app, page, model):
         assert wanted in download.value.path().read_text(encoding="utf-8-sig"), label
 
 
+def test_the_ticked_row_is_the_citation_that_is_open(app, page, model):
+    model.enqueue(Reply(text="It is stored [1]. It is checked [2]."))
+    page.goto(f"{app}/ask")
+    ask(page, "Which row is ticked?")
+    cite(page, 0, 1)
+    shown, second = page.locator(".lectern-page .tag[aria-current]"), {"x": 16, "y": 87}
+    page.get_by_test_id("stDataFrame").click(position=second)
+    expect(shown).to_have_text("[2]")
+    cite(page, 0, 1)
+    page.get_by_test_id("stDataFrame").click(position=second)
+    expect(shown).to_have_text("[2]")
+    page.get_by_test_id("stDataFrame").click(position=second)
+    expect(page.locator(".lectern-page")).to_have_count(0)
+
+
 def test_a_selected_passage_leads_the_question(app, page, model):
     model.enqueue(Reply(text="It is stored [1]."))
     page.goto(f"{app}/ask")
