@@ -23,7 +23,7 @@ import pypdfium2
 from core.ingest import pdf
 from core.ingest.layout import weighted_median
 from core.ingest.pdf import RawDocument, RawPage, Word
-from core.ingest.text import letters, normalise
+from core.ingest.text import letters, normalise, unreadable
 
 logger = logging.getLogger(__name__)
 
@@ -124,6 +124,8 @@ def _read(page: RawPage, picture: Picture, reader: "LineReader", total: Recognis
     """Add to a page what its picture says and its words do not."""
     scale = picture.shape[1] / page.width, picture.shape[0] / page.height
     lines = reader.lines(picture)
+    if page.garbled and unreadable(" ".join(line.text for line in lines)):
+        return  # the fonts are missing, and what is drawn in their place says nothing either
     known = page.words
     page.slope = _slope(lines)
     total.size = _usual_size(lines, scale[1], total.size)

@@ -18,7 +18,7 @@ import pypdfium2.raw as pdfium
 
 from core.errors import UnreadableFile
 from core.ingest.repair import repair
-from core.ingest.text import normalise, unreadable
+from core.ingest.text import normalise, reads_as_words, unreadable
 from core.wording import say
 
 logger = logging.getLogger(__name__)
@@ -250,6 +250,8 @@ class _SecondReader:
         except (PyPdfError, ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
             logger.info("neither reader could read page %d: %s", index + 1, error)
             return []
+        if unreadable(text):
+            return []
         lines = [line for line in text.splitlines() if line.strip()]
         step = height / max(1, len(lines))
         return [
@@ -277,7 +279,8 @@ def _read_page(document: pypdfium2.PdfDocument, index: int, second: _SecondReade
             return raw
         try:
             text = _text(text_page)
-            raw.garbled = unreadable(text) or _unmapped(text_page, len(text))
+            unmapped = _unmapped(text_page, len(text)) and not reads_as_words(text)
+            raw.garbled = unmapped or unreadable(text)
             if not raw.garbled:
                 raw.words = _words(text, _Places(page, text_page, width, height), width, height)
         finally:

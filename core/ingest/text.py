@@ -19,8 +19,9 @@ _HIGH = re.compile("[\x80-\xff]{6,}")
 _VOWEL = re.compile("[aeiouy]", re.I)
 _WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _WORDLIKE = re.compile(r"[(\"']?(?:[A-Z]?[a-z]{2,}|[A-Z]{3,})[.,:;)\"']*")
-_GLYPHS = {code: code + 29 for code in range(3, 98)}
+_GLYPHS = {code: code + 29 for code in range(3, 98) if code not in b" \r\n"}
 _KEPT = dict.fromkeys("，：；！？（）～％…", "")
+_COMMON_HAN = frozenset("的一是在不了有和为中用这以上于之与其可对")
 _JUNK = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff"
                    "\ue000-\uf8ff\ufff0-\uffff\ud800-\udfff\U000f0000-\U0010ffff]")  # fmt: skip
 _ENGLISH = frozenset(
@@ -97,6 +98,18 @@ def _words_share(text: str) -> float:
     pieces = text.split()
     words = [piece for piece in pieces if _WORDLIKE.fullmatch(piece) and _VOWEL.search(piece)]
     return sum(map(len, words)) / max(100, sum(map(len, pieces)))
+
+
+def reads_as_words(text: str) -> bool:
+    """Return whether enough of the text is English words or the commonest Chinese characters.
+
+    Proof against signs of unreadable text that a readable page can show: pdfium misses the Unicode
+    map of fonts whose glyphs are named by their letters.
+    """
+    han = _HAN.findall(text)
+    if len(han) >= 20 and sum(char in _COMMON_HAN for char in han) >= 0.04 * len(han):
+        return True
+    return _words_share(text) >= 0.3
 
 
 class Hyphens:

@@ -2,7 +2,7 @@ import pytest
 
 from core.ingest.pdf import one_each
 from core.ingest.pipeline import display_name
-from core.ingest.text import Hyphens, joint, language, normalise, unreadable
+from core.ingest.text import Hyphens, joint, language, normalise, reads_as_words, unreadable
 
 
 def test_normalise_takes_ligatures_apart_and_keeps_chinese_punctuation():
@@ -99,3 +99,25 @@ def test_glyph_numbers_taken_for_characters_are_unreadable():
     assert unreadable(shifted)
     assert not unreadable(sentence)
     assert not unreadable("DFT+U, CCSD(T)/6-31G* 0.12 0.34 " * 10)
+
+
+def test_glyph_numbers_are_known_also_with_true_spaces_between():
+    """So OCR reads pages drawn without their fonts."""
+    words = "Metal Shaft Bushing Mounting CLEARANCE HOLE TERMINAL HOLES CLOCKWISE CIRCUIT "
+    shown = "".join(char if char == " " else chr(ord(char) - 29) for char in words * 3)
+    assert unreadable(shown)
+    assert not unreadable(words * 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("18. Xue, W., Yu, B., Wang, W.: A table graph reconstruction network (2021)", True),
+        ("我们提出一种用于文本检索的方法，它在三个数据集上的结果都比以前的方法好。", True),
+        ("\u18d2\u1971\u198e\u19eb" * 30, False),
+        ("鎴戜滑鎻愬嚭涓€绉嶇敤浜庢枃鏈绱㈢殑鏂规硶锛屽畠鍦ㄤ笁涓暟鎹泦涓", False),
+        ("0HWDO 6KDIW %XVKLQJ 0RXQWLQJ 3ULQWHG &LUFXLW", False),
+    ],
+)
+def test_pages_of_words_are_no_mojibake(text, expected):
+    assert reads_as_words(text) is expected
