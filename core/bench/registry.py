@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from core.bench import answer, ingest, retrieval, tokens, ui
+from core.bench import answer, ingest, many, retrieval, tokens, ui
 from core.errors import BadInput
 
 _SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -49,8 +49,13 @@ def _ui(data: Path | None) -> dict[str, Any]:
     return ui.run(_paper(data, BOOK))
 
 
+def _many(data: Path | None) -> dict[str, Any]:
+    return many.run(_paper(data, BOOK))
+
+
 BENCHES: dict[str, Callable[[Path | None], dict[str, Any]]] = {
     "ingest": _ingest,
+    "many": _many,
     "retrieval": _retrieval,
     "answer": _answer,
     "tokens": _tokens,

@@ -1,4 +1,7 @@
-"""Every shared paper goes in, and every quote stands on its page, says a reader that is not ours."""
+"""Shared papers go in, and every quote stands on its page, says a reader that is not ours.
+
+Books are left to test_ingest_files: they take as long as all the rest.
+"""
 
 import pytest
 from pypdf import PdfReader
@@ -8,11 +11,14 @@ from core.evals.qa import on_page
 from core.types import LOCAL_USER
 
 QUESTIONS = {
-    "en": ("What is this about?", "What was found, and how many?", "How does it work?"),
+    "en": ("What was found, and how many?", "How does it work?"),
     "zh": ("这篇文档讲了什么？", "有多少？结果如何？", "How does it work?"),
 }
 UNREADABLE = {"lshort-zh-cn.pdf", "install-latex-guide-zh-cn.pdf", "texproposal.pdf"}
 """pypdf gives wrong characters for (part of) the Chinese in these; their English still counts."""
+
+
+PAGES = 50
 
 
 @pytest.mark.slow
@@ -20,6 +26,8 @@ UNREADABLE = {"lshort-zh-cn.pdf", "install-latex-guide-zh-cn.pdf", "texproposal.
 def test_every_quote_stands_on_its_page(bench, shared, folder):
     checked = 0
     for path in sorted((shared / folder).glob("*.pdf")):
+        if len(PdfReader(path).pages) > PAGES:
+            continue
         paper = bench.ingestor.ingest(LOCAL_USER, path.name, path.read_bytes())
         _is_stored_whole(bench, paper, path.name)
         reader = PdfReader(path)
