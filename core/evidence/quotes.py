@@ -57,6 +57,7 @@ def fold(text: str) -> tuple[str, list[int]]:
     origin: list[int] = []
     for i, character in enumerate(text):
         plain = unicodedata.normalize("NFKC", character.translate(_DASHES)).casefold()
+        plain = plain.translate(_DASHES)  # a raised minus becomes a minus only by NFKC
         for c in plain:
             if not c.isspace() and c != "\u00ad":
                 folded.append(c)

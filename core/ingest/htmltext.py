@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from lxml import etree
 
-from core.ingest.text import normalise
+from core.ingest.text import normalise, raised
 
 Element: TypeAlias = Any
 """One of lxml's, which come without types."""
@@ -161,6 +161,7 @@ _FURNITURE = frozenset(
 _BEFORE_STOP = re.compile(r"(?<=[\w)$]) (?=[.,;](?: |$))")
 """What a footnote leaves behind."""
 _HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
+_SIGNED, _TEN = re.compile(r"[-−–+]?\d{1,3}"), re.compile(r"(?<![\d.,])10$")
 
 
 def classes(element: Element) -> frozenset[str]:
@@ -240,11 +241,18 @@ def flat(root: Element, *, notes: bool = False, inner: bool = True) -> str:
                 parts.append(" " if element.tag in BLOCKS else "")
             else:
                 parts.append(" " if element.tag in BLOCKS or element.tag == "br" else "")
-                parts.append(element.text or "")
+                parts.append(_exponent(element, parts) or element.text or "")
         elif element is not root:
             parts.append(" " if element.tag in BLOCKS else "")
             parts.append(element.tail or "")
     return paragraph("".join(parts))
+
+
+def _exponent(element: Element, before: list[str]) -> str:
+    """Return the digits of `<sup>` in superscript characters when they follow a ten, else ''."""
+    if element.tag != "sup" or not _SIGNED.fullmatch(element.text or ""):
+        return ""
+    return raised(element.text) if _TEN.search("".join(before[-6:])) else ""
 
 
 def _left_out(element: Element, notes: bool, inner: bool) -> bool:

@@ -18,7 +18,7 @@ import pypdfium2.raw as pdfium
 
 from core.errors import UnreadableFile
 from core.ingest.repair import repair
-from core.ingest.text import normalise, reads_as_words, unreadable
+from core.ingest.text import normalise, raised, reads_as_words, unreadable
 from core.wording import say
 
 logger = logging.getLogger(__name__)
@@ -47,6 +47,7 @@ _RAW_LIGATURE = re.compile(
 )
 _CONTROLS = dict.fromkeys((*range(3, 9), 11, 12, *range(14, 32)), "\x00")
 _ACCENT = re.compile("[" + "".join(_ACCENTS) + "]")
+_POWER = re.compile(r"(?<![\d.,])10([-−–+]?\d{1,3})(?!\d|[,–−-](?!10)\d)")
 _BOLD = re.compile(rb"bold|black|heavy|medi|demi|cmbx|sfbx|cmssbx|simhei|fandolhei|-bd|,b", re.I)
 
 
@@ -300,6 +301,7 @@ def _words(text: str, place: "_Places", width: float, height: float) -> list[Wor
         text = text.translate(_CONTROLS)
     if _ACCENT.search(text):
         text = _compose_accents(text, place)
+    text = _POWER.sub(lambda found: _power(found, place), text)
     words = []
     turn, line_end = 0, -1
     for match in _WORD.finditer(text):
@@ -416,6 +418,19 @@ class _Places:
         if known is None:
             known = self._bold[name] = bool(_BOLD.search(name))
         return known
+
+
+def _power(found: re.Match[str], place: _Places) -> str:
+    """Return ten with its exponent in superscript characters when it is printed small and raised."""
+    base = place.box(found.start() + 1, found.start() + 1)
+    if base is None or place.turn(found.start()):
+        return found.group()
+    high = base[3] - base[1]
+    digits = (at for at in range(*found.span(1)) if found.string[at].isdigit())
+    for box in (place.box(at, at) for at in digits):
+        if box is None or box[3] - box[1] > 0.88 * high or box[3] > base[3] - 0.1 * high:
+            return found.group()
+    return "10" + raised(found[1])
 
 
 def _compose_accents(text: str, place: _Places) -> str:

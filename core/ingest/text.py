@@ -20,7 +20,9 @@ _VOWEL = re.compile("[aeiouy]", re.I)
 _WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _WORDLIKE = re.compile(r"[(\"']?(?:[A-Z]?[a-z]{2,}|[A-Z]{3,})[.,:;)\"']*")
 _GLYPHS = {code: code + 29 for code in range(3, 98) if code not in b" \r\n"}
+_POWER = re.compile("(?<![\\d.,])10[⁺⁻]?[⁰¹²³⁴-⁹]+")
 _KEPT = dict.fromkeys("，：；！？（）～％…", "")
+_SUPERSCRIPT = str.maketrans("0123456789+-−–", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻")
 _COMMON_HAN = frozenset("的一是在不了有和为中用这以上于之与其可对")
 _JUNK = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff"
                    "\ue000-\uf8ff\ufff0-\uffff\ud800-\udfff\U000f0000-\U0010ffff]")  # fmt: skip
@@ -32,14 +34,24 @@ _ENGLISH = frozenset(
 def normalise(text: str) -> str:
     """Return NFKC (ligatures apart, width folded) without control and private-use characters.
 
-    Full-width punctuation stays: it is right in Chinese text.
+    Full-width punctuation stays: it is right in Chinese text. So do exponents of ten (10⁻⁵), which
+    would else make another number.
     """
     if text.isascii() and text.isprintable():
         return text
     if not unicodedata.is_normalized("NFKC", text):
-        parts = (char if char in _KEPT else unicodedata.normalize("NFKC", char) for char in text)
+        powers = {at for found in _POWER.finditer(text) for at in range(*found.span())}
+        parts = (
+            char if char in _KEPT or at in powers else unicodedata.normalize("NFKC", char)
+            for at, char in enumerate(text)
+        )
         text = unicodedata.normalize("NFC", "".join(parts))
     return text if text.isprintable() else _JUNK.sub("", text)
+
+
+def raised(digits: str) -> str:
+    """Return digits with or without a sign as superscript characters."""
+    return digits.translate(_SUPERSCRIPT)
 
 
 def is_cjk(char: str) -> bool:

@@ -2,7 +2,7 @@ from uuid import uuid4
 
 import pytest
 
-from core.evidence.quotes import citation, locate, reads_straight
+from core.evidence.quotes import citation, find, locate, reads_straight
 from core.types import Box, Chunk, Hit, Scores, Span
 
 LINES = [
@@ -101,3 +101,8 @@ NOTE = Box(0.02, 0.21, 0.08, 0.23)
 )
 def test_lines_of_a_sentence_follow_one_another(lines, straight):
     assert reads_straight(lines) is straight
+
+
+@pytest.mark.parametrize("quote", ["rate of 10⁻⁵ using", "rate of 10-5 using", "RATE OF 10−5"])
+def test_a_power_is_found_however_it_is_written(quote):
+    assert find(quote, "with a learning rate of 10⁻⁵ using Adam") is not None

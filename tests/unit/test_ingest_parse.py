@@ -171,3 +171,15 @@ def test_what_stands_beside_a_gap_has_a_box_of_its_own():
     ]
     assert "Table 1: A caption that" in [text.strip() for text in spans]
     assert "Figure 1: Another one" in [text.strip() for text in spans]
+
+
+def test_an_exponent_is_told_from_a_digit_of_the_number_and_a_footnote_mark():
+    page = lines(
+        72, 700, 10, ["The networks are trained on many pages of text for a long time."] * 9
+    )
+    page += [(72, 560, 10, "We train at 10"), (134.3, 563.6, 7, "-5"), (150, 560, 10, "with Adam")]
+    page += [(72, 546, 10, "on 100 pages of 1998"), (166, 549.6, 7, "2"), (174, 546, 10, "or H10")]
+    page += [(205.5, 543.5, 7, "3"), (215, 546, 10, "here.")]
+    text = parse(made_pdf([page]), None, lambda *_: None).paper.pages[0].text
+    assert "at 10⁻⁵ with Adam" in text
+    assert "on 100 pages of 19982 or H103 here." in text

@@ -121,3 +121,7 @@ def test_glyph_numbers_are_known_also_with_true_spaces_between():
 )
 def test_pages_of_words_are_no_mojibake(text, expected):
     assert reads_as_words(text) is expected
+
+
+def test_exponents_of_ten_stay_raised_and_other_small_figures_do_not():
+    assert normalise("10⁻⁵ and 3·10¹⁹, note² of 2010¹") == "10⁻⁵ and 3·10¹⁹, note2 of 20101"
