@@ -17,6 +17,8 @@ ARXIV_STAMP = re.compile(
 )
 
 _MARGIN = 0.115
+_WIDE_MARGIN = 0.17
+"""For the outermost line alone, when it stands well away from the text."""
 _EDGE_LINES = 3
 _PAGE_NUMBER = re.compile(
     r"(?:page\s*|第\s*|[-–—·|\s]*)(?:\d{1,4}|[ivxlc]{1,7})"
@@ -105,7 +107,21 @@ def _edge_lines(raw: RawPage, page: Sequence[Line]) -> list[Line]:
     upright = sorted((line for line in page if line.turn == 0), key=lambda line: line.y0)
     top = [line for line in upright[: _EDGE_LINES * 2] if line.y1 < _MARGIN * raw.height]
     low = [line for line in upright[-_EDGE_LINES * 2 :] if line.y0 > (1 - _MARGIN) * raw.height]
-    return top + low
+    return top + low + _standing_off(raw, upright, {id(line) for line in top + low})
+
+
+def _standing_off(raw: RawPage, upright: Sequence[Line], known: set[int]) -> list[Line]:
+    """Return the first and the last line when white parts them from the text in a deep margin."""
+    if len(upright) < 3:
+        return []
+    found = []
+    first, second = upright[:2]
+    if first.y1 < _WIDE_MARGIN * raw.height and second.y0 - first.y1 > first.size:
+        found.append(first)
+    above, last = upright[-2:]
+    if last.y0 > (1 - _WIDE_MARGIN) * raw.height and last.y0 - above.y1 > last.size:
+        found.append(last)
+    return [line for line in found if id(line) not in known]
 
 
 def _key(raw: RawPage, line: Line) -> tuple[str, int]:

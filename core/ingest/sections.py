@@ -57,6 +57,7 @@ _CAPTION = re.compile(
     re.I,
 )
 _NO_HEADING = re.compile(r"\.{4,}|(?:\. ){4,}|…{2,}|[,;，；。]$")
+_CLAUSES = re.compile("[，。；]")
 _SPACED = re.compile(r"(?:\S ){4,}\S")
 _SENTENCE_END = (".", "!", "?", "。", "！", "？", ":", "：", ";", "；", "”", '."')
 
@@ -340,6 +341,8 @@ def _looks_like_heading(text: str, line: Line, apart: bool, larger: bool, style:
         return False
     if _NUMBERED.match(text) or _CHINESE.match(text):
         return apart or larger
+    if len(text) > 24 and _CLAUSES.search(text):  # Latin among Chinese can make a line look large
+        return False
     if not (text[0].isupper() or not text[0].isascii()):
         return False
     return apart or line.size > 1.15 * style.size

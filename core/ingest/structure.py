@@ -53,7 +53,7 @@ class _Caption:
     """A caption's lines (at first also what follows in its paragraph), and the section it is in."""
 
     lines: list[Line]
-    section: str
+    section: Section
     text: str
 
     @property
@@ -93,8 +93,8 @@ def read_structure(
                 figures += _figures(page, drawn, captions)
                 for caption, grid in _tables(page, drawn, captions):
                     tables.append(_table(page, caption, grid))
-                    chunks += _chunks(page, caption, grid)
                     _take_out(sections, page.number, caption, grid)
+                    chunks += _chunks(page, caption, grid)
             except (ValueError, IndexError, ZeroDivisionError, pypdfium2.PdfiumError) as error:
                 logger.warning("page %d goes without tables and figures: %s", number, error)
     finally:
@@ -112,7 +112,7 @@ def _wanted(sections: Sequence[Section]) -> Iterator[tuple[int, list[_Caption]]]
                 continue
             for at, line in enumerate(paragraph.lines):
                 if (paragraph.kind == "caption" and not at) or _TITLED.match(line.text):
-                    caption = _Caption(paragraph.lines[at:], section.heading, "")
+                    caption = _Caption(paragraph.lines[at:], section, "")
                     found.setdefault(paragraph.page, []).append(caption)
     started = time.monotonic()
     for number in sorted(found)[:MOST_PAGES]:
@@ -229,10 +229,10 @@ def _chunks(page: RawPage, caption: _Caption, grid: Grid) -> Iterator[ChunkDraft
     part: list[tuple[str, Box]] = []
     for row in rows:
         if part and sum(len(text) + 1 for text, _ in part) + len(row[0]) > TABLE_CHUNK:
-            yield _chunk(page, caption.section, head, part)
+            yield _chunk(page, caption.section.heading, head, part)
             part = []
         part.append(row)
-    yield _chunk(page, caption.section, head, part)
+    yield _chunk(page, caption.section.heading, head, part)
 
 
 def _chunk(
@@ -266,6 +266,7 @@ def _take_out(sections: list[Section], number: int, caption: _Caption, grid: Gri
         lost = headed and not (section.paragraphs and section.paragraphs[0].heading)
         if lost and kept:  # a cell had been taken for a heading
             kept[-1].paragraphs += section.paragraphs
+            section.heading = kept[-1].heading  # for the captions that were read under it
         elif section.paragraphs:
             kept.append(section)
     sections[:] = kept

@@ -1,5 +1,7 @@
 """Reading made-up PDFs, where every word's place is known."""
 
+from pathlib import Path
+
 import pytest
 
 from core.errors import UnreadableFile
@@ -183,3 +185,23 @@ def test_an_exponent_is_told_from_a_digit_of_the_number_and_a_footnote_mark():
     text = parse(made_pdf([page]), None, lambda *_: None).paper.pages[0].text
     assert "at 10⁻⁵ with Adam" in text
     assert "on 100 pages of 19982 or H103 here." in text
+
+
+def test_a_running_head_deep_in_the_page_is_no_heading():
+    pages = [
+        [
+            (90, 680, -11, f"2 SURFACES OF MANY KINDS {n + 1}"),
+            *lines(90, 650, 10, [f"page {n} line {k} says one more thing" for k in range(12)]),
+        ]
+        for n in range(4)
+    ]
+    paper = read_paper(made_pdf(pages))
+    assert "SURFACES" not in text_of(paper)
+    assert not any("SURFACES" in heading.title for heading in paper.structure.sections)
+
+
+def test_a_sentence_of_chinese_that_looks_large_for_its_latin_is_no_heading():
+    sample = Path(__file__).parents[2] / "data" / "samples" / "localfirst.pdf"
+    titles = {chunk.section for chunk in read_paper(sample.read_bytes()).chunks}
+    assert "3.2 自己启动，而不是交给现成的管理代码" in titles
+    assert not [title for title in titles if "所以" in title]
