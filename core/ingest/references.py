@@ -33,7 +33,7 @@ _NO = (
 )
 _NO_NAME = re.compile(rf"(?<!\.)\b(?!(?:J|j)\b|(?:la|le|des)\b){_NO}", re.I)
 _SURNAME = rf"(?:{_PART}\s+)*{_WORD}(?:\s(?:{_PART}\s+)*(?!(?i:{_NO})){_WORD}){{0,2}}"
-_INITIAL = rf"(?:{_UP}|Th|Ch|Yu|Ya|Ph|Sh|Kh|Zh|Ju|Je|St)\."
+_INITIAL = rf"(?:{_UP}(?:-{_UP})?|Th|Ch|Yu|Ya|Ph|Sh|Kh|Zh|Ju|Je|St)\."
 _DOTTED = rf"{_INITIAL}(?:[\s‐-]*{_INITIAL}){{0,4}}(?:\s*-?{_UP}(?=[,;]))?"
 _BARE = rf"{_UP}{{1,4}}(?![^\W\d_.])(?:[ -]{_UP}(?![^\W\d_.])){{0,3}}"
 _SUFFIX = r"(?:,?\s*(?:Jr|Sr|II|III|IV)\b\.?)?"
@@ -49,7 +49,8 @@ _STRAIGHT = re.compile(
     rf"(?=\s*(?:[,;.:(“\"]|and\b|&|et\b|$)))?){_SUFFIX}"
 )
 _FULL = re.compile(
-    rf"(?P<first>{_WORD}(?:\s+(?:{_UP}\.|{_UP}(?=\s)|{_WORD})){{0,2}})\s+(?P<last>(?:{_PART}\s+)*{_WORD})"
+    rf"(?P<first>{_WORD}(?:\s+(?:{_UP}\.|{_UP}(?=\s)|{_WORD})){{0,2}})\s+(?P<last>(?:{_PART}\s+)+{_WORD}\s{_WORD}(?=,|\sand\b)|"
+    rf"(?:{_PART}\s+)*{_WORD})"
     rf"{_SUFFIX}(?=\s*(?:[,;.:(\[“\"«/]|and\b|&|et\b|in\b|\d{{4}}|$))"
 )
 _CHICAGO = re.compile(
@@ -58,7 +59,7 @@ _CHICAGO = re.compile(
     rf"{_SUFFIX}(?=\s*(?:[,;.:(\[“\"«/]|and\b|&|et\b|\d{{4}}|$))"
 )
 _BETWEEN = re.compile(
-    r"\s*(?:[,;]\s*(?P<and>and|&|et|und|y|e)\s+|[,;]\s*(?P<amp>&)\s*|[;,/]\s*|"
+    r"\s*(?:[,;](?:\s*,)?\s*(?P<and>and|&|et|und|y|e)\s+|[,;]\s*(?P<amp>&)\s*|[;,/]\s*|"
     r"\s(?P<word>and|&|et|und|y|e|en)\s+|&\s*|\.\s+(?P<dot>and|&)\s+|-\s+(?=[A-Z]))"
 )
 _ET_AL = re.compile(r"[\s,;]*(?:\(?\bet\.?\s*al\b\.?,?\)?|\band others\b|\band colleagues\b)", re.I)
@@ -67,7 +68,8 @@ _EDITORS = re.compile(
 )
 
 _LABEL = re.compile(
-    r"\s*(?:[\[【［〔](?P<square>[A-Za-z+]*[^\]】］〕]{0,24}?\d{1,4}[a-z]?)[\]】］〕]|\((?P<round>\d{1,3})\)|"
+    r"\s*(?:[\[【［〔](?P<square>[A-Za-z+]*[^\]】］〕]{0,24}?\d{1,4}[a-z]?|(?!PDF)[A-Z]{2,4})[\]】］〕]|"
+    r"\((?P<round>\d{1,3})\)|"
     r"(?P<dot>\d{1,3})(?:\s*[.．、]|\))(?!\d)|(?P<dash>\d{1,3})(?:,\d{1,3})*-(?=[^\W\d_]))\s*"
 )
 _DOI = re.compile(r"\b10\.\d{4,9}\s?/\s?[^\s\"<>，。；]+")
@@ -88,7 +90,7 @@ _ARXIV = re.compile(
     re.I,
 )
 _URL = re.compile(
-    r"[\s,.;(\[<]{0,6}(?:(?:available|retrieved|accessed|url|en ligne|online|disponible)\b[^.,;]{0,40}?:?"
+    r"(?P<stop>\.\s)?[\s,.;(\[<]{0,6}(?:(?:available|retrieved|accessed|url|en ligne|online|disponible)\b[^.,;]{0,40}?:?"
     r"\s*)?<?(?:https?\s?:\s?//|ftp://|www\.)\s?[^\s<>]+",
     re.I,
 )
@@ -173,7 +175,7 @@ def parse_reference(text: str, page: int = 0) -> Reference:
     body = _spaced(re.sub(r"</?[a-z]{1,10}>", "", body))
     doi, body = _take_doi(body)
     arxiv_id, body = _take_arxiv(body)
-    body = _URL.sub("", body).strip()
+    body = _URL.sub(lambda found: "." if found["stop"] else "", body).strip()
     year = _year(body)
     han = len(re.findall(f"[{HAN}]", body))
     read = _chinese if han * 4 > len(body.replace(" ", "")) else _western

@@ -155,3 +155,37 @@ def test_a_list_is_cut_into_its_entries(
     assert len(found) == count
     assert surname(found[0].authors[0]) == first
     assert surname(found[-1].authors[0]) == last
+
+
+@pytest.mark.parametrize(
+    ("text", "last_author", "authors", "title"),
+    [
+        (
+            "[14] Ann Bloom, Diego de Las Casas, Henrique Ponde de Oliveira Pinto, and Laurent Roe."
+            " An analysis of models. arXiv preprint, 2022.",
+            "Laurent Roe",
+            4,
+            "An analysis of models",
+        ),
+        (
+            "[23] Mirac Noor, Denny Zhou, , and Jason Wei. Challenging tasks and who solves them."
+            " Preprint, 2022.",
+            "Jason Wei",
+            3,
+            "Challenging tasks and who solves them",
+        ),
+        (
+            "[18] Min Xu and Daniel Hall. A modular library. https://example.org/code, 2022.",
+            "Daniel Hall",
+            2,
+            "A modular library",
+        ),
+        ("[LL] T-J. Li and A-K. Liu. Cones of manifolds. Preprint, 2000.", "A-K. Liu", 2, "Cones of manifolds"),
+    ],
+)  # fmt: skip
+def test_names_with_particles_empty_places_and_addresses(
+    text: str, last_author: str, authors: int, title: str
+) -> None:
+    read = parse_reference(text)
+    assert (read.authors[-1], len(read.authors), read.title) == (last_author, authors, title)
+    assert read.label == text.split()[0]
