@@ -104,20 +104,13 @@ def _library_index(workbench: Workbench) -> Iterator[Part]:
         yield Part(
             say("library index"),
             "on",
-            say(
-                "Chroma server at {url}, {count:d} rows checked since the start",
-                url=status.url,
-                count=status.rows,
-            ),
+            say("Chroma server at {url}", url=status.url),
         )
     elif status.owner:
         yield Part(
             say("library index"),
             "on",
-            say(
-                "Chroma in the data folder, {count:d} rows checked since the start",
-                count=status.rows,
-            ),
+            say("Chroma in the data folder"),
         )
     else:
         why = say("another Lectern has Chroma open: this one searches Postgres exactly")

@@ -7,7 +7,7 @@ from ui.conversation import first_questions
 from ui.frame import LIBRARY, Session, link
 from ui.history import recent
 from ui.language import _
-from ui.papers import about, sample_button, title_of
+from ui.papers import about, being_read, sample_button, title_of
 from ui.safe import plain
 
 RECENT = 6
@@ -15,7 +15,9 @@ RECENT = 6
 
 def welcome(session: Session) -> None:
     """Say what Lectern does and offer the two ways to begin."""
-    st.header(_("Ask your papers, see the evidence"), anchor=False)
+    reading = being_read(session)
+    title = _("Your papers are being read…") if reading else _("Ask your papers, see the evidence")
+    st.header(title, anchor=False)
     st.markdown(
         _(
             "Add papers, then ask about them in English or Chinese. Every sentence of an answer "
@@ -24,7 +26,8 @@ def welcome(session: Session) -> None:
         )
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        sample_button(session)
+        if not reading:
+            sample_button(session)
         link(session, LIBRARY, _("Add your own papers"), icon=":material/upload_file:")
     if session.bench.chat is None:
         st.caption(
@@ -37,7 +40,9 @@ def welcome(session: Session) -> None:
 
 def desk(session: Session, papers: list[PaperRow]) -> None:
     """Show what one was at: the newest conversations and papers, and a way to go on."""
-    st.header(_("Go on reading"), anchor=False)
+    begun = bool(session.bench.conversations.conversations(session.user, limit=1))
+    title = _("Go on reading") if begun else _("Ask your first question")
+    st.header(title, anchor=False)
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(_("Conversations"), anchor=False)

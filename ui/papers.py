@@ -11,16 +11,16 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import LecternError
 from core.ingest.identifiers import recognise, stands_for
-from core.ingest.pipeline import STAGES
+from core.ingest.pipeline import STAGES, Stage
 from core.ingest.queue import OVER, Adding
 from core.types import PaperRow
 from ui.evidence import PAPER
 from ui.frame import Session, error_text, fragment
-from ui.language import _, ngettext, translated
+from ui.language import _, current_language, ngettext, translated
 from ui.safe import plain
 from ui.state import state
 
-CLOSE, STOP = ":material/close:", ":material/stop_circle:"
+STOP = ":material/stop_circle:"
 KINDS = ["pdf", "html", "htm", "md", "markdown", "txt", "bib"]
 """Endings that the upload box offers; what a file is, its content decides."""
 POLL_SECONDS = 0.5
@@ -69,7 +69,10 @@ def _submit(session: Session) -> None:
     # what is known of papers comes after the papers
     files = sorted(st.session_state["files"], key=lambda file: file.name.lower().endswith(".bib"))
     for file in files:
-        session.bench.add_queue.submit(session.user, file.name, file.getvalue())
+        try:
+            session.bench.add_queue.submit(session.user, file.name, file.getvalue())
+        except LecternError as error:
+            state().problem = error_text(error)
     pasted = (st.session_state["paper-id"] or "").strip()
     if pasted:
         _open_or_fetch(session, pasted)
@@ -106,12 +109,15 @@ def _add_samples(session: Session) -> None:
 
 
 def suggestions(rows: list[PaperRow]) -> list[str]:
-    """Return questions to begin with, when the sample papers are in the library."""
+    """Return questions to begin with, when the sample papers are in the library.
+
+    They are in the page's language, whatever the language of their papers.
+    """
+    language = current_language()
     titles = {row.meta.title for row in rows}
     papers = json.loads((SAMPLES / "samples.json").read_text(encoding="utf-8"))["papers"]
-    return [
-        paper["questions"][0][paper["language"]] for paper in papers if paper["title"] in titles
-    ]
+    asked = [paper["questions"][0] for paper in papers if paper["title"] in titles]
+    return [question.get(language, question["en"]) for question in asked]
 
 
 def queue(session: Session, *, brief: bool = False) -> None:
@@ -122,7 +128,7 @@ def queue(session: Session, *, brief: bool = False) -> None:
     if st.session_state.pop("nothing-chosen", False):
         st.warning(_("Choose files or paste an identifier first, then press Add."))
     entries = session.bench.add_queue.entries(session.user)
-    if not _shown(entries, brief):
+    if not (_shown(entries, brief) if brief else entries):
         return
     moving = any(entry.state not in OVER for entry in entries)
     before = sum(entry.state == "done" for entry in entries)
@@ -136,37 +142,57 @@ def queue(session: Session, *, brief: bool = False) -> None:
             session.bench.backfill.wake()
             st.rerun()
 
-    with st.container(border=True, key="queue"):
+    with st.container(key="queue", gap="xsmall"):
         fragment(draw, POLL_SECONDS if moving else None)
         if not brief:
-            _summary(session, entries)
+            _added(session, [entry for entry in entries if _is_added(entry)])
+
+
+def being_read(session: Session) -> bool:
+    """Whether any of the user's files is on its way."""
+    return any(entry.state not in OVER for entry in session.bench.add_queue.entries(session.user))
 
 
 def _shown(entries: list[Adding], brief: bool) -> list[Adding]:
-    return [entry for entry in entries if not (brief and entry.state == "done")]
+    """Return the files to tell of one by one: those on their way, and those with news."""
+    if brief:
+        return [entry for entry in entries if entry.state != "done"]
+    return [entry for entry in entries if not _is_added(entry)]
 
 
-def _summary(session: Session, entries: list[Adding]) -> None:
-    if any(entry.state not in OVER for entry in entries):
+def _is_added(entry: Adding) -> bool:
+    return entry.state == "done" and not entry.message and not entry.versions
+
+
+def _added(session: Session, entries: list[Adding]) -> None:
+    """Draw one line for the papers that were added, however many."""
+    if not entries:
         return
-    count = {name: sum(entry.state == name for entry in entries) for name in OVER}
-    parts = [ngettext("{count} paper added", "{count} papers added", count["done"])]
-    parts[0] = parts[0].format(count=count["done"])
-    if count["failed"]:
-        failed = ngettext("{count} file not added", "{count} files not added", count["failed"])
-        parts.append(failed.format(count=count["failed"]))
-    if count["stopped"]:
-        parts.append(_("{count} stopped").format(count=count["stopped"]))
-    left, right = st.columns([6, 1], vertical_alignment="center")
-    left.markdown(", ".join(parts))
-    clear = [entry.id for entry in entries]
-    right.button(
-        _("Clear"), key="queue-clear", on_click=_dismiss, args=(session, clear), type="tertiary"
+    count = ngettext("{count} paper added", "{count} papers added", len(entries))
+    with _line("queue-added"):
+        with st.expander(count.format(count=len(entries)), icon=":material/check:"):
+            for entry in entries:
+                st.markdown(f"{plain(entry.title or entry.name)}{_done(entry)}")
+        st.button(
+            _("Clear"),
+            key="queue-clear",
+            help=_("Clear this list; the papers stay in the library"),
+            on_click=_dismiss,
+            args=(session, [entry.id for entry in entries]),
+            type="tertiary",
+        )
+
+
+def _line(key: str) -> DeltaGenerator:
+    return st.container(
+        horizontal=True, vertical_alignment="center", wrap=False, border=False, key=key
     )
 
 
 def _entry(session: Session, entry: Adding) -> None:
-    left, right = st.columns([8, 1], vertical_alignment="center")
+    with _line(f"line-{entry.id}"):
+        left = st.container()
+        _act(session, entry)
     name = plain(entry.name)
     if entry.state == "failed":
         why = f"{translated(entry.message)} {translated(entry.hint)}"
@@ -178,18 +204,20 @@ def _entry(session: Session, entry: Adding) -> None:
     elif entry.state == "done" and entry.message:
         what = f"{translated(entry.message)} {translated(entry.hint)}"
         left.markdown(f":green[:material/check:] {name}: {plain(what)}")
-    elif entry.state == "done":
-        left.markdown(f":green[:material/check:] {plain(entry.title or entry.name)}{_done(entry)}")
     else:
         left.progress(_share(entry), text=f"{name}: {plain(_stage(entry))}")
+
+
+def _act(session: Session, entry: Adding) -> None:
+    """Draw what can be done: stop a file on its way, or put away what is said of one."""
     over = entry.state in OVER
-    label, icon, act = (_("Dismiss"), CLOSE, _dismiss) if over else (_("Stop"), STOP, _stop)
-    right.button(
-        "",
+    label, icon, act = (_("OK"), None, _dismiss) if over else (_("Stop"), STOP, _stop)
+    st.button(
+        label,
         key=f"adding-{entry.id}",
         icon=icon,
         type="tertiary",
-        help=f"{label} {name}",
+        help=_("Clear this message") if over else None,
         on_click=act,
         args=(session, [entry.id]),
     )
@@ -217,7 +245,9 @@ def _done(entry: Adding) -> str:
     if entry.duplicate:
         return " :gray[" + _("was there already") + "]"
     pages = ngettext("{count} page", "{count} pages", entry.pages).format(count=entry.pages)
-    return f" :gray[{pages}]"
+    same = "; ".join(entry.versions)
+    version = _("another version of {titles}; both are kept").format(titles=plain(same))
+    return f" :gray[{pages}" + (f" · {version}]" if same else "]")
 
 
 def _stop(session: Session, entries: list[UUID]) -> None:
@@ -244,7 +274,19 @@ def _stage(entry: Adding) -> str:
         return _("waiting")
     at = entry.progress
     counted = f" {at.done}/{at.total}" if at.total > 1 else ""
-    return translated(at.stage) + counted
+    return _stage_words()[at.stage] + counted
+
+
+def _stage_words() -> dict[Stage, str]:
+    return {
+        "fetching": _("fetching the file"),
+        "reading": _("reading the pages"),
+        "recognising": _("recognising scanned text"),
+        "sections": _("finding its sections"),
+        "chunks": _("dividing it into passages"),
+        "vectors": _("making it searchable"),
+        "saving": _("storing it"),
+    }
 
 
 def names(rows: list[PaperRow]) -> dict[UUID, str]:

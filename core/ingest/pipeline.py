@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Literal, get_args
 from uuid import UUID
 
 import numpy as np
@@ -22,18 +22,10 @@ from core.ingest.versions import versions_of
 from core.ingest.worker import Worker
 from core.models.embed import Embedder, Vectors
 from core.types import ChunkDraft, PaperMeta, ParsedPaper
-from core.wording import phrase, say
+from core.wording import say
 
 Stage = Literal["fetching", "reading", "recognising", "sections", "chunks", "vectors", "saving"]
-STAGES: tuple[Stage, ...] = (
-    phrase("fetching"),
-    phrase("reading"),
-    phrase("recognising"),
-    phrase("sections"),
-    phrase("chunks"),
-    phrase("vectors"),
-    phrase("saving"),
-)
+STAGES: tuple[Stage, ...] = get_args(Stage)
 
 _BATCH = 64
 _NAME_LIMIT = 120

@@ -1,5 +1,6 @@
 """Pages over a real workbench, without a browser: what they say when something is not as it should be."""
 
+import json
 from uuid import uuid4
 
 import psycopg
@@ -74,3 +75,12 @@ def test_a_papers_address_is_read_in_any_spelling(open_page, sample):
         assert [info.value for info in page.info] == [
             "That paper is not in your library (any more)."
         ]
+
+
+def test_questions_to_begin_with_are_in_the_language_of_the_page(open_page, sample):
+    open_page.bench.ingestor.ingest(LOCAL_USER, sample.name, sample.read_bytes())
+    papers = json.loads((ROOT / "data" / "samples" / "samples.json").read_text())["papers"]
+    asked = next(paper["questions"][0] for paper in papers if paper["file"] == sample.name)
+    for language in ("zh", "en"):
+        page = open_page(HOME, lang=language)
+        assert asked[language] in [button.label for button in page.button]
