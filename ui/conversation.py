@@ -201,7 +201,9 @@ def question_box(session: Session) -> None:
     """Draw the box for the next question, with the passage it is about when one is marked."""
     marked = state().selected
     if marked:
-        with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        with st.container(
+            border=True, horizontal=True, vertical_alignment="center", wrap=False, key="passage"
+        ):
             st.markdown(f":material/format_quote: {plain(_short(marked.text))}", width="stretch")
             st.button(
                 "",

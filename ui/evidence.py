@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import streamlit as st
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from core.db.conversations import TurnRow
 from core.errors import LecternError, NotFound
@@ -27,6 +28,8 @@ PAPER, PAGE = "paper", "page"
 HEIGHT = 720
 SHOWN = 30
 """Places listed; all of them are marked on their pages."""
+SHORT = 24
+"""Characters of what is searched for that stand beside the button."""
 
 
 def cite(view: TurnView, n: int) -> None:
@@ -67,6 +70,8 @@ def current(turns: list[TurnRow]) -> tuple[TurnRow, dict[str, Any]] | None:
 def show_citation(session: Session, turn: TurnRow, citation: Mapping[str, Any]) -> None:
     """Draw the pane for a citation of a turn."""
     with st.container(key="evidence"):
+        with st.container(key="asked"):
+            st.caption(f":material/help: {plain(turn.question)}")
         _head(session, turn, citation)
         _page_of_citation(session, turn, citation)
 
@@ -80,7 +85,7 @@ def _head(session: Session, turn: TurnRow, citation: Mapping[str, Any]) -> None:
         paper=citation["paper_id"],
         page=str(citation["page"]),
     )
-    where = _("page {page}").format(page=citation["page"])
+    where = _("cited: page {page}").format(page=citation["page"])
     section = f" · {plain(citation['section'])}" if citation["section"] else ""
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="cites"):
         for other in turn.citations:
@@ -204,21 +209,58 @@ def _picture(session: Session, paper: UUID, at: int) -> bytes | None:
 
 def _ways_about(session: Session, paper: UUID, key: str, opened: str) -> list[Found]:
     """Draw outline and search, and return the places found."""
-    row = st.container(horizontal=True, gap="xsmall")
-    with row.popover(_("Outline"), icon=":material/toc:", type="tertiary"):
-        headings = session.bench.reader.outline(session.user, paper)
-        if not headings:
-            st.caption(_("This paper has no sections that could be recognised."))
+    with st.container(horizontal=True, gap="xsmall", key="ways"):
+        box = _box(_("Outline"), ":material/toc:", f"{key}-contents")
+        if box.open:
+            with box:
+                _outline(session, paper, key, opened)
+        with _box(_("Find"), ":material/search:", f"{key}-search"):
+            found = _find(session, paper, key, opened)
+        wanted = st.session_state[f"{key}-find"].strip()
+        if wanted:
+            st.button(
+                plain(_short(wanted)),
+                key=f"{key}-unfind",
+                icon=":material/close:",
+                help=_("End the search"),
+                on_click=_end_search,
+                args=(key,),
+                type="tertiary",
+            )
+        return found
+
+
+def _box(label: str, icon: str, key: str) -> PopoverContainer:
+    return st.popover(label, icon=icon, key=key, on_change="rerun", type="tertiary")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHORT else text[:SHORT] + "…"
+
+
+def _end_search(key: str) -> None:
+    st.session_state[f"{key}-find"] = ""
+
+
+def _outline(session: Session, paper: UUID, key: str, opened: str) -> None:
+    headings = session.bench.reader.outline(session.user, paper)
+    if not headings:
+        st.caption(_("This paper has no sections that could be recognised."))
+    with st.container(gap=None):
         for number, heading in enumerate(headings):
             st.button(
                 f"{plain(heading.title)} :gray[{heading.page}]",
                 key=f"{key}-outline-{number}",
-                on_click=turn_to,
-                args=(opened, heading.page),
+                on_click=_choose,
+                args=(opened, heading.page, f"{key}-contents"),
                 type="tertiary",
             )
-    with row.popover(_("Find"), icon=":material/search:", type="tertiary"):
-        return _find(session, paper, key, opened)
+
+
+def _choose(opened: str, page: int, box: str) -> None:
+    """Turn to what was chosen in a box, and close the box: it covers the page."""
+    turn_to(opened, page)
+    st.session_state[box] = False
 
 
 def _find(session: Session, paper: UUID, key: str, opened: str) -> list[Found]:
@@ -228,14 +270,15 @@ def _find(session: Session, paper: UUID, key: str, opened: str) -> list[Found]:
     found = session.bench.reader.find(session.user, paper, wanted)
     count = ngettext("{count} place", "{count} places", len(found)).format(count=len(found))
     st.caption(count if found else _("Not found in this paper."))
-    for number, place in enumerate(found[:SHOWN]):
-        st.button(
-            f":gray[{place.page}] {plain(place.snippet)}",
-            key=f"{key}-found-{number}",
-            on_click=turn_to,
-            args=(opened, place.page),
-            type="tertiary",
-        )
+    with st.container(gap=None):
+        for number, place in enumerate(found[:SHOWN]):
+            st.button(
+                f":gray[{place.page}] {plain(place.snippet)}",
+                key=f"{key}-found-{number}",
+                on_click=_choose,
+                args=(opened, place.page, f"{key}-search"),
+                type="tertiary",
+            )
     return found
 
 

@@ -3,14 +3,11 @@
 import re
 import signal
 import time
-from hashlib import sha256
 
 import pytest
 from playwright.sync_api import expect
 
-from core.db.papers import StoredFile
-from core.retrieval.tokenize import tokenize
-from core.types import LOCAL_USER, ChunkDraft, Page, PaperMeta, ParsedPaper
+from core.types import LOCAL_USER
 from core.workbench import open_workbench
 from tests.e2e.conftest import new_page, running_app
 from tests.e2e.steps import answer, ask, bubble, cite, preload
@@ -336,12 +333,16 @@ def test_chinese_from_the_first_string(tmp_path, browser):
     page.context.close()
 
 
-TEXT = "The keeper counts forty lanterns every evening.\n\nThen he sleeps."
+WEB_PAGE = """<html><head><title>On lanterns</title></head><body><article>
+<h1>On lanterns</h1><h2>Counting</h2>
+<p>The keeper counts <b>forty lanterns</b> every evening.</p><p>Then he sleeps until the morning.</p>
+<h2>Oil</h2><p>Each lantern burns a cup of oil a night, and the oil is brought by boat.</p>
+</article></body></html>"""
 
 
-def test_a_paper_that_is_only_text_shows_its_passage(tmp_path, page):
+def test_a_paper_that_is_a_web_page_shows_its_passage_as_text(tmp_path, page):
     with open_workbench(tmp_path / "data") as bench:
-        _add_text(bench, TEXT)
+        bench.ingestor.ingest(LOCAL_USER, "lanterns.html", WEB_PAGE.encode())
     with running_app(tmp_path) as address:
         page.goto(f"{address}/ask")
         ask(page, "How many lanterns does the keeper count?")
@@ -351,16 +352,6 @@ def test_a_paper_that_is_only_text_shows_its_passage(tmp_path, page):
         expect(page.locator(".lectern-page img")).to_be_hidden()
 
 
-def _add_text(bench, text):
-    pages = (Page(1, 595, 842, text),)
-    chunk = ChunkDraft(1, "Lanterns", "body", text, ())
-    file = StoredFile(sha256(text.encode()).hexdigest(), text.encode(), len(text), "text/plain")
-    parsed = ParsedPaper(PaperMeta(title="On lanterns", language="en"), pages, (chunk,))
-    vectors = {embedder.name: embedder.encode([text]) for embedder in bench.embedders}
-    terms = [" ".join(tokenize(text))]
-    bench.papers.add(LOCAL_USER, "lanterns.txt", file, parsed, terms, vectors)
-
-
 def test_a_paper_is_read_by_outline_search_and_pages(app, page):
     page.goto(f"{app}/library")
     page.get_by_test_id("stDataFrame").click(position={"x": 16, "y": 52})
@@ -368,17 +359,23 @@ def test_a_paper_is_read_by_outline_search_and_pages(app, page):
     expect(number).to_have_value("1")
     page.get_by_role("button", name="Next page").click()
     expect(number).to_have_value("2")
+    box, marks = page.get_by_test_id("stPopoverBody"), page.locator(".lectern-page .found")
     page.get_by_role("button", name=re.compile("Outline")).click()
-    page.get_by_test_id("stPopoverBody").get_by_role("button").first.click()
+    box.get_by_role("button").first.click()
     expect(number).to_have_value("1")
-    page.keyboard.press("Escape")
+    expect(box).to_have_count(0)
     page.get_by_role("button", name=re.compile("Find")).click()
     page.get_by_label("Find in this paper").fill("passage")
     page.get_by_label("Find in this paper").press("Enter")
     expect(page.get_by_text(re.compile(r"^\d+ places$"))).to_be_visible()
-    expect(page.locator(".lectern-page .found").first).to_be_attached()
+    expect(marks.first).to_be_attached()
+    assert box.bounding_box()["width"] < 400
+    box.get_by_role("button").last.click()
+    expect(box).to_have_count(0)
+    expect(marks.first).to_be_attached()
+    page.get_by_role("button", name=re.compile("passage$")).click()
+    expect(marks).to_have_count(0)
     wide = page.locator(".lectern-page .sheet").bounding_box()["width"]
-    page.keyboard.press("Escape")
     page.get_by_role("button", name="Larger").click()
     page.wait_for_function(
         "width => document.querySelector('.lectern-page .sheet').offsetWidth > width + 10", arg=wide

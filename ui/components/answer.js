@@ -5,6 +5,7 @@ const GROUP = new RegExp(
   `[\\[［【][ \\t]*(${NUMBER}(?:[ \\t]*[,，、;；–\\-][ \\t]*${NUMBER})*)[ \\t]*[\\]］】]`, "g")
 const RANGE = new RegExp(`(${NUMBER})[ \\t]*[–\\-][ \\t]*(${NUMBER})`, "g")
 const LONGEST_RANGE = 20
+const SETTLES_MS = 600
 const BOLD = /\*\*(?=\S)([^*]+?)(?<=\S)\*\*/g
 const BULLET = /^\s*[-•*–][ \t]+/
 const ORDINAL = /^\s*(\d{1,3})(?:[.)][ \t]+|、\s*)/
@@ -81,6 +82,7 @@ class Answer {
   }
 
   remove() {
+    clearTimeout(this.settling)
     this.root.remove()
   }
 
@@ -89,7 +91,8 @@ class Answer {
     this.data = data
     this.draw(blocksOf(data.sentences), !same(before?.labels, data.labels))
     this.showCurrent()
-    if (before && before.current !== data.current && this.chosen !== data.current) this.reveal()
+    if (!before) this.revealOnceSettled()
+    else if (before.current !== data.current && this.chosen !== data.current) this.reveal()
     this.chosen = null
   }
 
@@ -206,6 +209,16 @@ class Answer {
       const cites = node.dataset.cites.split(" ").includes(String(current))
       node.classList.toggle("current", cites)
     }
+  }
+
+  /** A page that is opened is still laid out, and its chat scrolls to its end, for a moment. */
+  revealOnceSettled() {
+    if (this.data.current === null) return
+    const over = new AbortController()
+    const stay = { signal: over.signal, once: true, passive: true }
+    this.settling = setTimeout(() => { over.abort(); this.reveal() }, SETTLES_MS)
+    const leave = () => { over.abort(); clearTimeout(this.settling) }
+    for (const event of ["wheel", "touchmove", "keydown"]) addEventListener(event, leave, stay)
   }
 
   reveal() {

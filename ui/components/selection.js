@@ -3,6 +3,9 @@
 const LEAST = 3
 const MOST = 2000
 const SETTLES_MS = 200
+const LETTER = "(?:(?![\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}])[\\p{L}\\p{M}\\p{N}])"
+const HEAD = new RegExp(`^${LETTER}+`, "u")
+const TAIL = new RegExp(`${LETTER}+$`, "u")
 
 /** Lay lines of print over their picture, invisible, so that they can be selected and copied. */
 function lineLayer(lines, [width, height]) {
@@ -24,6 +27,15 @@ function lineLayer(lines, [width, height]) {
   }
   layer.append(el("div", { class: "stop" }))
   return layer
+}
+
+/** What is selected, widened to whole words; Chinese and Japanese have no spaces to go by. */
+function chosenText({ startContainer: first, startOffset, endContainer: last, endOffset }) {
+  const letters = (node, from, to) => (node.nodeType === Node.TEXT_NODE ? node.data.slice(from, to) : "")
+  const head = HEAD.test(letters(first, startOffset)) && letters(first, 0, startOffset).match(TAIL)
+  const tail = TAIL.test(letters(last, 0, endOffset)) && letters(last, endOffset).match(HEAD)
+  const text = `${head || ""}${document.getSelection()}${tail || ""}`
+  return text.replace(/\s+/g, " ").trim()
 }
 
 function chosenRange(content) {
@@ -86,10 +98,9 @@ function offerToAsk(content, button, onQuote) {
 
 function offer(content, button) {
   const range = chosenRange(content)
-  const text = range ? document.getSelection().toString().replace(/\s+/g, " ").trim() : ""
-  button.hidden = text.length < LEAST
+  button.hidden = !range || String(document.getSelection()).trim().length < LEAST
   if (button.hidden) return
-  button.dataset.quote = Array.from(text).slice(0, MOST).join("")
+  button.dataset.quote = Array.from(chosenText(range)).slice(0, MOST).join("")
   const [origin, end] = [content.getBoundingClientRect(), lastOf(range)]
   const room = content.clientWidth - button.offsetWidth - 4
   const left = end.right - origin.left - button.offsetWidth / 2
