@@ -5,10 +5,11 @@ from uuid import UUID
 import streamlit as st
 
 from core.errors import LecternError
+from core.ingest.versions import versions_of
 from core.types import PaperRow
 from ui import structure
 from ui.evidence import PAGE, PAPER, close, show_page
-from ui.frame import ASK, Session, error_text, go, parameter_id
+from ui.frame import ASK, LIBRARY, Session, error_text, go, link, parameter_id
 from ui.language import _, ngettext
 from ui.papers import about, table, title_of
 from ui.safe import plain
@@ -137,6 +138,7 @@ def details(session: Session, row: PaperRow) -> None:
     with st.container(key="reading"):
         st.subheader(plain(title_of(row)), anchor=False)
         st.caption(plain(about(row)))
+        _versions(session, row)
         with st.container(horizontal=True):
             st.button(
                 _("Ask about it"),
@@ -158,6 +160,16 @@ def details(session: Session, row: PaperRow) -> None:
                 st.markdown(plain(row.meta.abstract))
         structure.show(session, row.paper_id)
         show_page(session, row.paper_id, title_of(row), _page_of_address(), [])
+
+
+def _versions(session: Session, row: PaperRow) -> None:
+    """Lead to the same work in another form, where it is in the library too."""
+    for other in versions_of(row.paper_id, row.meta, session.bench.papers.papers(session.user)):
+        label = _("Another version: {title} ({file}, added {day})").format(
+            title=title_of(other), file=other.filename, day=other.added_at[:10]
+        )
+        icon = ":material/content_copy:"
+        link(session, LIBRARY, label, icon=icon, paper=str(other.paper_id))
 
 
 def _page_of_address() -> int:
