@@ -11,6 +11,7 @@ from pathlib import Path
 from uuid import UUID
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.errors import LecternError
 from core.workbench import Workbench
@@ -144,12 +145,16 @@ def _follow(session: Session) -> None:
 
 
 def _show_address() -> None:
-    """Tell the browser the parameters this run goes by; it does nothing when it shows them.
+    """Tell the browser the parameters this run goes by, where they changed without the page.
 
-    A link to the page it stands on, and a switch of page on a busy machine, leave the address as
-    it was: the next run would go back to what it says.
+    A link to the page it stands on, and a switch to it on a busy machine, leave the address as it
+    was: the next run would go back to what it says. The browser does nothing when it shows them.
     """
-    st.query_params.from_dict(st.query_params.to_dict())
+    run = get_script_run_ctx()
+    now = (run.page_script_hash if run else "", st.query_params.to_dict())
+    before, state().address = state().address, now
+    if before[0] == now[0] and before[1] != now[1]:
+        st.query_params.from_dict(now[1])
 
 
 def _sign_in() -> None:

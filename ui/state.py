@@ -34,8 +34,9 @@ class State:
     """The session's state.
 
     `scope`: the papers the next question is about, none means all; `scope_of`: in which conversation
-    ('' in a new one). `problem` is a sentence to show on the next run, then forgotten. `going`: the page to
-    open when the next run begins. `pane_pages`: where the reader has turned beside a citation, by turn and number.
+    ('' in a new one). `problem` is a sentence to show on the next run, then forgotten. `going`: the
+    page to open when the next run begins; `address`: page and parameters of the last run.
+    `pane_pages`: where the reader has turned beside a citation, by turn and number.
     """
 
     language_known: bool = False
@@ -45,6 +46,7 @@ class State:
     removal: Removal | None = None
     problem: str = ""
     going: tuple[str, dict[str, str]] | None = None
+    address: tuple[str, dict[str, str]] = ("", {})
     pane_pages: dict[str, int] = field(default_factory=dict)
 
 
