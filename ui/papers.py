@@ -14,7 +14,7 @@ from core.ingest.identifiers import recognise, stands_for
 from core.ingest.pipeline import STAGES, Stage
 from core.ingest.queue import OVER, Adding
 from core.types import PaperRow
-from ui.evidence import PAPER
+from ui.evidence import PAPER, close
 from ui.frame import Session, error_text, fragment
 from ui.language import _, current_language, ngettext, translated
 from ui.safe import plain
@@ -69,10 +69,7 @@ def _submit(session: Session) -> None:
     # what is known of papers comes after the papers
     files = sorted(st.session_state["files"], key=lambda file: file.name.lower().endswith(".bib"))
     for file in files:
-        try:
-            session.bench.add_queue.submit(session.user, file.name, file.getvalue())
-        except LecternError as error:
-            state().problem = error_text(error)
+        _add(session, file.name, file.getvalue())
     pasted = (st.session_state["paper-id"] or "").strip()
     if pasted:
         _open_or_fetch(session, pasted)
@@ -85,6 +82,7 @@ def _open_or_fetch(session: Session, pasted: str) -> None:
         wanted = recognise(pasted)
         for row in session.bench.papers.papers(session.user):
             if stands_for(wanted, row.meta):
+                close()
                 st.query_params[PAPER] = str(row.paper_id)
                 return
         session.bench.add_queue.fetch(session.user, wanted)
@@ -105,7 +103,14 @@ def sample_button(session: Session) -> None:
 
 def _add_samples(session: Session) -> None:
     for path in sorted(SAMPLES.glob("*.pdf")):
-        session.bench.add_queue.submit(session.user, path.name, path.read_bytes())
+        _add(session, path.name, path.read_bytes())
+
+
+def _add(session: Session, name: str, data: bytes) -> None:
+    try:
+        session.bench.add_queue.submit(session.user, name, data)
+    except LecternError as error:
+        state().problem = error_text(error)
 
 
 def suggestions(rows: list[PaperRow]) -> list[str]:
@@ -227,7 +232,7 @@ def _password(session: Session, entry: Adding, place: DeltaGenerator) -> None:
     """Ask for a file's password where it was refused; Enter tries it."""
     key = f"password-{entry.id}"
     place.text_input(
-        _("Password of {file}").format(file=entry.name),
+        _("Password of {file}").format(file=plain(entry.name)),
         type="password",
         key=key,
         placeholder=_("Its password, then Enter"),

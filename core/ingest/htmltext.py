@@ -298,10 +298,13 @@ def rows_of(table: Element) -> tuple[tuple[str, ...], ...]:
         if row < 0:
             continue
         text, at = flat(element), _free(grid[row])
+        if at >= MOST_COLUMNS:
+            continue
         down_to, right_to = _span(element, "rowspan"), _span(element, "colspan")
-        filled += down_to * right_to
+        filled += down_to * right_to * (1 + len(text) // CELL_CHARACTERS)
         if filled > MOST_CELLS:
             down_to = right_to = 1
+        right_to = min(right_to, MOST_COLUMNS - at)
         for down in range(down_to):
             for right in range(right_to):
                 _reach(grid, row + down, at + right)
@@ -314,6 +317,8 @@ def rows_of(table: Element) -> tuple[tuple[str, ...], ...]:
 
 WIDEST_SPAN, MOST_CELLS = 100, 100_000
 """A span is believed up to this, and spans of a table only until they have filled so many cells."""
+CELL_CHARACTERS, MOST_COLUMNS = 50, 200
+"""A cell with more characters counts as several; columns beyond the last are left out."""
 
 
 def _span(element: Element, name: str) -> int:

@@ -48,19 +48,21 @@ _CHARSET = re.compile(
 _WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "x-gbk": "gb18030", "iso-8859-1": "cp1252"}
 """What browsers read instead: the declared ones are parts of these."""
 _HTML = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|meta|title|article)\b",
+    r"\s*+(?:(?:<\?xml[^>]*>|<!--(?:(?!-->).)*+-->)\s*+)*+<(?:!doctype\s+html|html|head|body|meta|title|article)\b",
     re.I | re.S,
 )
 _LATEX = re.compile(r"^[ \t]*\\(?:documentclass|documentstyle)\b", re.M)
 _BIBTEX = re.compile(
-    r"^[ \t]*@(?:article|in\w*|book|misc|techreport|phdthesis|string)\s*[{(]", re.I | re.M
+    r"(?:%[^\n]*+\n\s*+)*+@(?:(?:comment|preamble|string)\s*[{(]|[a-z]+\s*[{(]\s*[^\s,{}()=]+\s*,)",
+    re.I,
 )
+"""The first entry, after lines of remarks: `@kind{key,`."""
 _MARKDOWN = (
     re.compile(r"^#{1,6}[ \t]+\S", re.M),
     re.compile(r"^(?:```|~~~)", re.M),
-    re.compile(r"!?\[[^\]\n]+\]\([^)\s]+\)"),
+    re.compile(r"!?\[[^\[\]\n]{1,500}+\]\([^)\s]{1,500}+\)"),
     re.compile(r"^\|.+\|[ \t]*\n\|[ :|-]+\|", re.M),
-    re.compile(r"\*\*[^*\n]+\*\*"),
+    re.compile(r"\*\*[^*\n]{1,500}+\*\*"),
 )
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
@@ -203,7 +205,7 @@ def _wordy(text: str) -> bool:
 def _decode(data: bytes, encoding: str) -> str | None:
     try:
         return data.decode(encoding)
-    except (UnicodeDecodeError, LookupError):
+    except (UnicodeError, LookupError):
         return None
 
 

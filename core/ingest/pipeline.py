@@ -21,7 +21,7 @@ from core.ingest.kinds import MEDIA_TYPES, is_pdf, tell
 from core.ingest.versions import versions_of
 from core.ingest.worker import Worker
 from core.models.embed import Embedder, Vectors
-from core.types import ChunkDraft, PaperMeta, ParsedPaper
+from core.types import ChunkDraft, PaperMeta
 from core.wording import say
 
 Stage = Literal["fetching", "reading", "recognising", "sections", "chunks", "vectors", "saving"]
@@ -47,7 +47,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """A paper that is now in the library. `duplicate`: its bytes were stored already."""
+    """A paper that is now in the library. `duplicate`: it was there already."""
 
     paper_id: UUID
     meta: PaperMeta
@@ -111,22 +111,22 @@ class Ingestor:
             parsed, copy = self._worker.parse(data, password or None, steps)
         else:
             parsed, copy = self._worker.read_text(told.text, told.kind, steps), None
-        parsed = _titled(parsed, name)
         terms = [" ".join(self._tokenize(chunk.text)) for chunk in parsed.chunks]
         ordinals, vectors = self._vectors(parsed.chunks, steps)
         steps("saving", 0, 1)
         file = StoredFile(sha256, copy or data, len(data), MEDIA_TYPES[told.kind])
         paper_id = self._store.add(user_id, name, file, parsed, terms, vectors, vectors_of=ordinals)
         steps.report("saving", 1, 1)
+        meta = self._titled(user_id, paper_id, parsed.meta, name)
         seconds = time.perf_counter() - started
         return Ingested(
             paper_id,
-            parsed.meta,
+            meta,
             len(parsed.pages),
             len(parsed.chunks),
             False,
             seconds,
-            self._versions(user_id, paper_id, parsed.meta),
+            self._versions(user_id, paper_id, meta),
         )
 
     def import_bibtex(self, user_id: UUID, data: bytes) -> Matched:
@@ -148,11 +148,24 @@ class Ingestor:
             self._store.set_meta(user_id, paper_id, PaperMeta(arxiv_id=arxiv_id))
 
     def _known(self, user_id: UUID, paper_id: UUID, name: str, started: float) -> Ingested:
+        there = any(row.paper_id == paper_id for row in self._store.papers(user_id))
         self._store.add_to_library(user_id, paper_id, name)
         row = self._store.paper(user_id, paper_id)
+        meta = self._titled(user_id, paper_id, row.meta, name)
         seconds = time.perf_counter() - started
-        versions = self._versions(user_id, paper_id, row.meta)
-        return Ingested(paper_id, row.meta, row.pages, row.chunks, True, seconds, versions)
+        versions = self._versions(user_id, paper_id, meta)
+        return Ingested(paper_id, meta, row.pages, row.chunks, there, seconds, versions)
+
+    def _titled(self, user_id: UUID, paper_id: UUID, meta: PaperMeta, name: str) -> PaperMeta:
+        """Call a paper that does not say its title by its file's name, in this library alone.
+
+        Whoever else has the same bytes does not see what this user calls the file.
+        """
+        if meta.title:
+            return meta
+        title = re.sub(r"[_\s]+", " ", _SUFFIX.sub("", name)).strip() or name
+        self._store.set_meta(user_id, paper_id, PaperMeta(title=title))
+        return replace(meta, title=title)
 
     def _versions(self, user_id: UUID, paper_id: UUID, meta: PaperMeta) -> tuple[str, ...]:
         others = versions_of(paper_id, meta, self._store.papers(user_id))
@@ -220,11 +233,3 @@ def display_name(filename: str) -> str:
         suffix = PurePosixPath(name).suffix[:10]
         name = name[: _NAME_LIMIT - len(suffix) - 1] + "…" + suffix
     return name
-
-
-def _titled(parsed: ParsedPaper, name: str) -> ParsedPaper:
-    """Return the paper with its file's name for a title if it does not say one."""
-    if parsed.meta.title:
-        return parsed
-    title = re.sub(r"[_\s]+", " ", _SUFFIX.sub("", name)).strip()
-    return replace(parsed, meta=replace(parsed.meta, title=title or name))

@@ -86,7 +86,7 @@ def _joined(lines: list[str], hyphens: Hyphens) -> str:
     whole = ""
     for line in lines:
         text = " ".join(line.split())
-        if re.search(r"[^\W\d_]-$", whole) and text[:1].islower():
+        if re.fullmatch(r"[^\W\d_]-", whole[-2:]) and text[:1].islower():
             before, _, word = whole.rpartition(" ")
             following, _, rest = text.partition(" ")
             whole = f"{before} {hyphens.join(word, following)} {rest}".strip()

@@ -78,9 +78,12 @@ class AddQueue:
             Unavailable: there is no room for it on the disk.
         """
         entry = Adding(uuid4(), user_id, display_name(filename))
+        file = self._file(entry.id)
         try:
-            self._file(entry.id).write_bytes(data)
+            file.parent.mkdir(mode=0o700, exist_ok=True)  # temporary folders get tidied up
+            file.write_bytes(data)
         except OSError as error:
+            file.unlink(missing_ok=True)
             raise Unavailable(
                 say("There is no room to keep {file} until it is read.", file=entry.name),
                 hint=say("Make room on the disk of temporary files (TMPDIR), then add it again."),
@@ -111,6 +114,7 @@ class AddQueue:
                 return
             entry = self._entries[entry_id]
             again = Adding(entry.id, entry.user_id, entry.name)
+            self._stopped.discard(entry_id)
             self._entries[entry_id] = again
         self._line.put(lambda: self._add(again, self._file(again.id), password))
 
@@ -122,7 +126,7 @@ class AddQueue:
     def stop(self, user_id: UUID, entry_id: UUID) -> None:
         """Stop a file that waits or is being read; nothing of it will have been stored."""
         with self._lock:
-            if self._own(user_id, entry_id):
+            if self._own(user_id, entry_id) and self._entries[entry_id].state not in OVER:
                 self._stopped.add(entry_id)
 
     def dismiss(self, user_id: UUID, entry_id: UUID) -> None:
@@ -130,6 +134,7 @@ class AddQueue:
         with self._lock:
             if self._own(user_id, entry_id) and self._entries[entry_id].state in OVER:
                 del self._entries[entry_id]
+                self._stopped.discard(entry_id)
                 self._file(entry_id).unlink(missing_ok=True)
 
     def close(self) -> None:
@@ -153,11 +158,14 @@ class AddQueue:
 
     def _change(self, entry_id: UUID, **changes: object) -> None:
         with self._lock:
-            self._entries[entry_id] = replace(self._entries[entry_id], **changes)  # type: ignore[arg-type]
+            if entry_id in self._entries:
+                self._entries[entry_id] = replace(self._entries[entry_id], **changes)  # type: ignore[arg-type]
 
     def _add(self, entry: Adding, what: Path | Identifier, password: str) -> None:
         self._change(entry.id, state="reading")
+        locked = False
         try:
+            self._go_on(entry)
             if isinstance(what, Identifier):
                 done = self._fetch(entry, what)
             else:
@@ -173,8 +181,13 @@ class AddQueue:
             self._change(entry.id, state="failed", message=message, hint=say("See the log."))
         else:
             self._change(entry.id, state="done", **done)
-        if isinstance(what, Path) and not self._entries[entry.id].locked:
+        if isinstance(what, Path) and not locked:
             what.unlink(missing_ok=True)
+
+    def _go_on(self, entry: Adding) -> None:
+        """Raise `Cancelled` when the file has been stopped."""
+        if entry.id in self._stopped:
+            raise Cancelled(say("Adding the file was stopped; nothing of it was stored."))
 
     def _take(self, entry: Adding, data: bytes, password: str) -> dict[str, object]:
         if is_bibtex(data):

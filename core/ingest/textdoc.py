@@ -86,7 +86,7 @@ def paper_of(document: Document, read_by: ReadBy) -> ParsedPaper:
         UnreadableFile: NO_TEXT when there is next to none; TOO_LARGE.
     """
     whole = "\n".join(block.text for block in document.blocks)
-    _check(whole)
+    _check(whole, sum(_cells(block) for block in document.blocks))
     meta, parts = document.meta, _parts(document.blocks)
     made = _Paper()
     front = "\n\n".join(filter(None, (meta.title, ", ".join(meta.authors))))
@@ -179,8 +179,13 @@ class _Paper:
             self.print(text, part, "body")
 
 
-def _check(whole: str) -> None:
-    """Refuse what is too little or too much to be a paper.
+def _cells(block: Block) -> int:
+    """Return how many characters stand in a block's table."""
+    return sum(len(cell) for row in block.rows for cell in row)
+
+
+def _check(whole: str, cells: int) -> None:
+    """Refuse what is too little or too much to be a paper; `cells`: the characters of tables.
 
     Raises:
         UnreadableFile: NO_TEXT, TOO_LARGE.
@@ -191,11 +196,11 @@ def _check(whole: str) -> None:
             hint=say("Open it to see what is in it; of an arXiv paper, add the PDF instead."),
             code="NO_TEXT",
         )
-    if len(whole) > MAX_CHARACTERS:
+    if len(whole) + cells > MAX_CHARACTERS:
         raise UnreadableFile(
             say(
                 "The file has {count:d} characters of text; at most {most:d} can be read.",
-                count=len(whole),
+                count=len(whole) + cells,
                 most=MAX_CHARACTERS,
             ),
             hint=say("Split it and add the part you need."),

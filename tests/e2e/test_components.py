@@ -340,7 +340,14 @@ def alone(page):
         "ask_about",
     ]
     labels = {**{word: word for word in words}, "picture": "{page} of {pages}"}
-    data = {"picture": None, "size": [612, 792], "text": "words", "lines": [], "marks": []}
+    data = {
+        "picture": None,
+        "size": [612, 792],
+        "text": "words",
+        "lines": [],
+        "marks": [],
+        "find": "",
+    }
     data |= {"found": [], "pages": 9, "labels": labels, "height": 500, "opened": 0}
     page.goto("about:blank")
     page.evaluate(ALONE, {"code": code, "data": data})

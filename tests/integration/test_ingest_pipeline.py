@@ -125,7 +125,8 @@ def test_the_same_bytes_are_one_paper_for_everybody(ingestor, store, database):
     again = ingestor.ingest(LOCAL_USER, "b.pdf", PAPER)
     theirs = ingestor.ingest(other, "c.pdf", PAPER)
     assert (again.paper_id, again.duplicate) == (first.paper_id, True)
-    assert (theirs.paper_id, theirs.duplicate) == (first.paper_id, True)
+    # nobody learns that somebody else has the file
+    assert (theirs.paper_id, theirs.duplicate) == (first.paper_id, False)
     assert again.seconds < 0.5
     assert theirs.chunks == first.chunks
     assert rows(database)["papers"] == 1
@@ -177,7 +178,11 @@ def test_passwords(ingestor, store, shared: Path, worker):
     assert worker.render(store.file(LOCAL_USER, done.paper_id).data, 1).startswith(b"\x89PNG")
     with pytest.raises(UnreadableFile):  # the bytes alone do not open it for somebody else
         ingestor.ingest(UUID(int=7), "locked.pdf", data)
-    assert ingestor.ingest(UUID(int=7), "locked.pdf", data, password="æøå").duplicate
+    theirs = ingestor.ingest(UUID(int=7), "for my eyes.pdf", data, password="æøå")
+    assert theirs.paper_id == done.paper_id
+    titles = [store.papers(user)[0].meta.title for user in (LOCAL_USER, UUID(int=7))]
+    assert titles == ["locked", "for my eyes"]  # what one calls a file is nobody else's
+    assert store.titles([done.paper_id], UUID(int=7)) == {done.paper_id: "for my eyes"}
 
 
 def test_a_stop_leaves_nothing(ingestor, database):

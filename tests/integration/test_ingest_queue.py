@@ -104,3 +104,16 @@ def test_another_version_is_told_and_both_are_kept(bench, shared):
     first, second = wait(bench)
     assert (first.versions, second.versions) == ((), (first.title,))
     assert len(bench.papers.papers(LOCAL_USER)) == 2
+
+
+def test_a_bibtex_file_that_was_stopped_changes_nothing(bench, sample):
+    bench.add_queue.submit(LOCAL_USER, sample.name, sample.read_bytes())
+    title = b"How Lectern Fuses Dense and Lexical Retrieval"
+    listed = b"@article{a,\n title={" + title + b"},\n year={1999}}"
+    entry = bench.add_queue.submit(LOCAL_USER, "list.bib", listed)
+    bench.add_queue.stop(LOCAL_USER, entry)
+    assert [one.state for one in wait(bench)] == ["done", "stopped"]
+    assert bench.papers.papers(LOCAL_USER)[0].meta.year != 1999
+    bench.add_queue.submit(LOCAL_USER, "list.bib", listed)
+    wait(bench)
+    assert bench.papers.papers(LOCAL_USER)[0].meta.year == 1999
