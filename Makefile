@@ -17,7 +17,9 @@ run: $(READY)
 	    --server.address 127.0.0.1 --server.port $(PORT) \
 	    --server.allowedHosts localhost --server.allowedHosts 127.0.0.1
 
-test: check browser
+test:
+	@$(MAKE) --no-print-directory -j2 browser $(VENV)/.ready-dev
+	@$(MAKE) --no-print-directory check
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.ready-dev
@@ -63,7 +65,7 @@ $(VENV)/.ready-light: requirements.txt constraints.txt | $(BIN)/python
 	@rm -f .requirements-light.txt && touch $@
 
 $(VENV)/.ready-dev: requirements-dev.txt requirements.txt constraints.txt | $(BIN)/python
-	$(BIN)/pip install -q --disable-pip-version-check -r requirements-dev.txt
+	$(BIN)/pip install -q --no-compile --disable-pip-version-check -r requirements-dev.txt
 	@touch $@ $(VENV)/.ready-full
 
 clean:
