@@ -1,7 +1,6 @@
 """What a paper has beside running text: section tree, references, tables, figures.
 
-Tables that are found are taken out of the sections, so that their cells are not read as prose, and
-come back as chunks of their own.
+Tables that are found are taken out of the sections, so that their cells are not read as headings.
 """
 
 import logging
@@ -20,14 +19,12 @@ from core.ingest.pdf import RawDocument, RawPage, open_document
 from core.ingest.sections import Section, bare, is_known_heading
 from core.ingest.tables import Grid, is_table_caption, tables_on
 from core.ingest.text import Hyphens
-from core.types import Box, ChunkDraft, Figure, Heading, Span, Structure, Table
+from core.types import Box, Figure, Heading, Structure, Table
 
 MOST_PAGES = 150
 """Pages with captions of tables or figures that are looked at."""
 SECONDS = 8.0
 """After which no further page is."""
-TABLE_CHUNK = 1_600
-"""Characters of a table's chunk; a longer table makes several, each under the caption."""
 
 _FIGURE = re.compile(
     r"(?i:figure|fig\.|abbildung|abb\.|scheme)\s*(?:[A-Z]?\.?\d++(?:[.-]\d++)*+|[IVX]{1,5})"
@@ -67,8 +64,8 @@ def read_structure(
     document: RawDocument,
     sections: list[Section],
     hyphens: Hyphens,
-) -> tuple[Structure, list[ChunkDraft]]:
-    """Return the structure and the tables as chunks; takes the tables out of `sections`.
+) -> Structure:
+    """Return the structure; takes the tables out of `sections`, whose headings are read then.
 
     What goes wrong with a page's tables and figures is logged, and the page goes without.
     """
@@ -76,12 +73,11 @@ def read_structure(
     outline: tuple[Heading, ...] = ()
     tables: list[Table] = []
     figures: list[Figure] = []
-    chunks: list[ChunkDraft] = []
     try:
         drawing = open_document(document.copy or data, None if document.copy else password)
     except UnreadableFile as error:
         logger.warning("no tables and figures: %s", error.message)
-        return Structure(_headings(sections), references), []
+        return Structure(_headings(sections), references)
     try:
         outline = _outline(drawing, document)
         for number, captions in _wanted(sections):
@@ -94,13 +90,12 @@ def read_structure(
                 for caption, grid in _tables(page, drawn, captions):
                     tables.append(_table(page, caption, grid))
                     _take_out(sections, page.number, caption, grid)
-                    chunks += _chunks(page, caption, grid)
             except (ValueError, IndexError, ZeroDivisionError, pypdfium2.PdfiumError) as error:
                 logger.warning("page %d goes without tables and figures: %s", number, error)
     finally:
         drawing.close()
     headings = outline or _headings(sections)
-    return Structure(headings, references, tuple(tables), tuple(figures)), chunks
+    return Structure(headings, references, tuple(tables), tuple(figures))
 
 
 def _wanted(sections: Sequence[Section]) -> Iterator[tuple[int, list[_Caption]]]:
@@ -217,35 +212,7 @@ def _box(page: RawPage, area: Area) -> Box:
     return Box(*(round(min(1.0, max(0.0, value)), 5) for value in values))
 
 
-# --- tables as chunks --------------------------------------------------------------------------
-
-
-def _chunks(page: RawPage, caption: _Caption, grid: Grid) -> Iterator[ChunkDraft]:
-    """Yield the table as text under its caption: a line a row, cells parted by ' | '."""
-    head = [(line.text, _box(page, _around([line]))) for line in caption.lines]
-    rows = [
-        (" | ".join(row.cells).strip(), _box(page, row.area)) for row in grid.rows if any(row.cells)
-    ]
-    part: list[tuple[str, Box]] = []
-    for row in rows:
-        if part and sum(len(text) + 1 for text, _ in part) + len(row[0]) > TABLE_CHUNK:
-            yield _chunk(page, caption.section.heading, head, part)
-            part = []
-        part.append(row)
-    yield _chunk(page, caption.section.heading, head, part)
-
-
-def _chunk(
-    page: RawPage, section: str, head: list[tuple[str, Box]], rows: list[tuple[str, Box]]
-) -> ChunkDraft:
-    text = ""
-    spans = []
-    for at, (line, box) in enumerate([*head, *rows]):
-        if text:
-            text += " " if at < len(head) else "\n"
-        spans.append(Span(len(text), len(text) + len(line), box))
-        text += line
-    return ChunkDraft(page.number, section, "table", text, tuple(spans))
+# --- tables out of the text -------------------------------------------------------------------
 
 
 def _take_out(sections: list[Section], number: int, caption: _Caption, grid: Grid) -> None:
