@@ -18,7 +18,7 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from core.agent.events import Notice, StepFinished, Token, TurnFailed, TurnFinished
-from core.agent.intents import INTENTS
+from core.agent.intents import all_intents
 from core.agent.state import TurnRequest
 from core.errors import BadInput, LecternError
 from core.ingest.kinds import is_bibtex
@@ -364,7 +364,7 @@ def _parser() -> argparse.ArgumentParser:
     entry = command("ask", _ask, _show_answer, "Ask a question.")
     entry.add_argument("question")
     entry.add_argument("--paper", action="append", default=[], metavar="ID_OR_FILE")
-    entry.add_argument("--intent", default="", choices=[item.name for item in INTENTS])
+    entry.add_argument("--intent", default="", choices=[item.name for item in all_intents()])
     entry.add_argument("--selected", default="", help="a passage the question is about")
     entry.add_argument("--conversation", type=UUID, help="go on with this conversation")
     entry = command("search", _search, _show_hits, "Find passages.")

@@ -33,6 +33,7 @@ class Settings(BaseSettings):
     llm_base_url: str = Field("", validation_alias="LLM_BASE_URL")
     llm_api_key: SecretStr = Field(SecretStr(""), validation_alias="LLM_API_KEY")
     llm_model: str = Field("", validation_alias="LLM_MODEL")
+    vision_model: str = Field("", validation_alias="VISION_MODEL")
     llm_context_tokens: int = Field(16_000, ge=1_000, validation_alias="LLM_CONTEXT_TOKENS")
     llm_timeout: float = Field(60.0, gt=0, validation_alias="LLM_TIMEOUT")
     deepseek_api_key: SecretStr = Field(SecretStr(""), validation_alias="DEEPSEEK_API_KEY")

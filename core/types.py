@@ -13,6 +13,7 @@ Language = Literal["en", "zh", "other"]
 ChunkKind = Literal["body", "abstract", "caption", "table", "references"]
 VerdictLabel = Literal["supported", "partly", "contradicted", "unsupported"]
 Mode = Literal["extractive", "llm"]
+PartKind = Literal["text", "table", "claims", "figure", "data"]
 ReadBy = Literal["text", "ocr", "html", "markdown", "abstract"]
 """How a paper's words were had: `ocr` as soon as one page was."""
 
@@ -309,6 +310,53 @@ class AnswerSentence:
 
 
 @dataclass(frozen=True, slots=True)
+class Exhibit:
+    """A figure or table cut out of a paper: where it stands, and its cells if it has any.
+
+    `by_model`: the cells were read from the picture by a vision model, not from the file.
+    """
+
+    paper_id: UUID
+    file: str
+    page: int
+    box: Box
+    caption: str
+    rows: tuple[tuple[str, ...], ...] = ()
+    by_model: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of an answer that is more than running text, under a title of its own.
+
+    Its sentences are named by their place in the answer's list of sentences, from 0.
+
+    - text: `items` in reading order.
+    - claims: `items`, each to be shown with the passages it cites.
+    - table: `rows` of cells under `columns`, beside `heads`; a cell is some sentences.
+    - figure, data: the `exhibit`, and what is said of it as `items`.
+    """
+
+    kind: PartKind
+    title: str = ""
+    items: tuple[int, ...] = ()
+    columns: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
+    rows: tuple[tuple[tuple[int, ...], ...], ...] = ()
+    exhibit: Exhibit | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stored and public form."""
+        data = asdict(self)
+        if self.exhibit:
+            data["exhibit"] |= {
+                "paper_id": str(self.exhibit.paper_id),
+                "box": list(self.exhibit.box),
+            }
+        return data
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of a turn. `estimated` when the server did not report them."""
 
@@ -316,6 +364,15 @@ class Usage:
     completion_tokens: int = 0
     full_text_tokens: int = 0
     estimated: bool = False
+
+    def plus(self, other: "Usage") -> "Usage":
+        """Return the sum of two requests' tokens; the whole text is counted once."""
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            max(self.full_text_tokens, other.full_text_tokens),
+            self.estimated or other.estimated,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the public form."""

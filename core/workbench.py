@@ -31,7 +31,7 @@ from core.ingest.pipeline import Ingestor
 from core.ingest.queue import AddQueue
 from core.ingest.worker import Worker
 from core.models.budget import estimate_tokens_of
-from core.models.chat import ChatModel, chat_model
+from core.models.chat import ChatModel, chat_model, vision_model
 from core.models.embed import Embedder, load_embedders
 from core.models.rerank import Reranker, reranker
 from core.reading import PaperReader
@@ -163,6 +163,11 @@ class Workbench:
         return chat_model(self.settings)
 
     @lazy
+    def vision(self) -> ChatModel | None:
+        """The model that reads charts (VISION_MODEL, on the chat model's server), or None."""
+        return vision_model(self.settings)
+
+    @lazy
     def reranker(self) -> Reranker | None:
         """Cohere's reranker when there is a key."""
         return reranker(self.settings)
@@ -284,8 +289,11 @@ class Workbench:
     ) -> TurnContext:
         return TurnContext(
             searcher=self.searcher,
+            papers=self.papers,
+            reader=self.reader,
             embedder=self.embedders[0],
             chat=self.chat,
+            vision=self.vision,
             context_tokens=self.settings.llm_context_tokens,
             emit=emit,
             cancelled=cancelled,
@@ -309,6 +317,8 @@ CHECKPOINTED = [
         "AnswerSentence",
         "Verdict",
         "Usage",
+        "Part",
+        "Exhibit",
     )
 ] + [("core.agent.state", "Exchange")]
 """The types a checkpoint may hold; LangGraph refuses to revive any other."""

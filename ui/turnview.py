@@ -21,6 +21,7 @@ class TurnView:
     notices: list[Mapping[str, Any]] = field(default_factory=list)
     citations: list[dict[str, Any]] = field(default_factory=list)
     sentences: list[dict[str, Any]] = field(default_factory=list)
+    parts: list[dict[str, Any]] = field(default_factory=list)
     usage: Mapping[str, Any] = field(default_factory=dict)
     mode: str = ""
     error: Mapping[str, Any] | None = None
@@ -38,6 +39,7 @@ def from_row(row: TurnRow) -> TurnView:
         notices=[dict(notice) for notice in row.notices],
         citations=list(row.citations),
         sentences=list(row.sentences),
+        parts=list(row.parts),
         usage=row.usage,
         mode=row.mode,
         error=row.error,
@@ -68,6 +70,11 @@ def _started(view: TurnView, data: Mapping[str, Any]) -> None:
     view.steps.append({**data, "state": "running"})
 
 
+def _progress(view: TurnView, data: Mapping[str, Any]) -> None:
+    running = [step for step in view.steps if step["node"] == data["node"]]
+    running[-1]["detail"] = data["detail"]
+
+
 def _step_finished(view: TurnView, data: Mapping[str, Any]) -> None:
     running = [step for step in view.steps if step["node"] == data["node"]]
     running[-1].update(data)
@@ -90,6 +97,7 @@ def _finished(view: TurnView, data: Mapping[str, Any]) -> None:
     view.text = data["answer"]
     view.citations = list(data["citations"])
     view.sentences = list(data["sentences"])
+    view.parts = list(data.get("parts", ()))  # older turns have none
     view.usage = data["usage"]
     view.mode = data["mode"]
 
@@ -101,6 +109,7 @@ def _failed(view: TurnView, data: Mapping[str, Any]) -> None:
 
 _FOLD = {
     "step_started": _started,
+    "step_progress": _progress,
     "step_finished": _step_finished,
     "token": _token,
     "citations_ready": _citations,

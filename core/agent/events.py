@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from core.types import AnswerSentence, Citation, Mode, Usage
+from core.types import AnswerSentence, Citation, Mode, Part, Usage
 
 StepState = Literal["running", "done", "failed", "stopped"]
 
@@ -32,6 +32,19 @@ class StepFinished:
     detail: str = ""
     tokens: int = 0
     kind = "step_finished"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stored form."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class StepProgress:
+    """How far a long step has come, in one line."""
+
+    node: str
+    detail: str
+    kind = "step_progress"
 
     def to_json(self) -> dict[str, Any]:
         """Return the stored form."""
@@ -87,6 +100,7 @@ class TurnResult:
     sentences: tuple[AnswerSentence, ...]
     usage: Usage
     refused: bool = False
+    parts: tuple[Part, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the stored and public form."""
@@ -98,6 +112,7 @@ class TurnResult:
             "sentences": [sentence.to_json() for sentence in self.sentences],
             "usage": self.usage.to_json(),
             "refused": self.refused,
+            "parts": [part.to_json() for part in self.parts],
         }
 
 
@@ -128,4 +143,13 @@ class TurnFailed:
         return asdict(self)
 
 
-Event = StepStarted | StepFinished | Token | CitationsReady | Notice | TurnFinished | TurnFailed
+Event = (
+    StepStarted
+    | StepProgress
+    | StepFinished
+    | Token
+    | CitationsReady
+    | Notice
+    | TurnFinished
+    | TurnFailed
+)

@@ -11,12 +11,18 @@ from core.wording import say
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What a reader may want, and the steps that do it (module names in `core.agent.nodes`)."""
+    """What a reader may want, and the steps that do it (module names in `core.agent.nodes`).
+
+    `icon` is the name of a Material symbol. `examples` are questions that mean this, in English
+    and Chinese: without a model the router goes by the nearest.
+    """
 
     name: str
     title: str
     description: str
+    icon: str
     way: tuple[str, ...]
+    examples: tuple[str, ...] = ()
 
 
 INTENTS: tuple[Intent, ...] = (
@@ -24,11 +30,17 @@ INTENTS: tuple[Intent, ...] = (
         name="chat",
         title=say("Answer a question"),
         description=say("Answer a question about the papers from their passages."),
+        icon="chat",
         way=("rewrite", "retrieve", "answer", "verify"),
     ),
 )
 
 DEFAULT_INTENT = "chat"
+
+
+def all_intents() -> tuple[Intent, ...]:
+    """Return the table. Whoever needs it asks here, so that one entry is all an intent takes."""
+    return INTENTS
 
 
 def intent(name: str) -> Intent:
@@ -37,10 +49,10 @@ def intent(name: str) -> Intent:
     Raises:
         BadInput: there is none.
     """
-    for entry in INTENTS:
+    for entry in all_intents():
         if entry.name == name:
             return entry
-    known = ", ".join(entry.name for entry in INTENTS)
+    known = ", ".join(entry.name for entry in all_intents())
     raise BadInput(
         say("There is no intent “{name}”.", name=name),
         hint=say("Choose one of: {known}.", known=known),
@@ -50,7 +62,7 @@ def intent(name: str) -> Intent:
 
 def step_names() -> tuple[str, ...]:
     """Return every step of every way once, in the order of first use."""
-    return tuple(dict.fromkeys(step for entry in INTENTS for step in entry.way))
+    return tuple(dict.fromkeys(step for entry in all_intents() for step in entry.way))
 
 
 def step_after(intent_name: str, step: str | None) -> str | None:

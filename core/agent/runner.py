@@ -317,6 +317,7 @@ def _ending(state: TurnState, stopped: bool) -> TurnFinished | TurnFailed:
         sentences=tuple(state["sentences"]),
         usage=state["usage"],
         refused=state["refused"],
+        parts=tuple(state["parts"]),
     )
     return TurnFinished(result, stopped)
 
@@ -328,7 +329,7 @@ def _columns(ending: TurnFinished | TurnFailed, turn: _LiveTurn) -> dict[str, An
         written = "".join(data["text"] for data in _data(turn, Token.kind))
         return {"state": "failed", "error": ending.to_json(), "answer": written, **shared}
     result = ending.result.to_json()
-    kept = ("intent", "mode", "answer", "citations", "sentences", "usage")
+    kept = ("intent", "mode", "answer", "citations", "sentences", "usage", "parts")
     state = "stopped" if ending.stopped else "finished"
     return {"state": state, **shared, **{key: result[key] for key in kept}}
 

@@ -10,10 +10,12 @@ from typing import Any, NamedTuple, TypedDict
 from uuid import UUID
 
 from core.agent.events import Event
+from core.db.papers import PaperStore
 from core.models.chat import ChatModel
 from core.models.embed import Embedder
+from core.reading import PaperReader
 from core.retrieval.search import Searcher
-from core.types import AnswerSentence, Citation, Hit, Mode, Scope, Usage
+from core.types import AnswerSentence, Citation, Hit, Mode, Part, Scope, Usage
 
 
 class Exchange(NamedTuple):
@@ -39,7 +41,11 @@ class TurnRequest:
 
 
 class TurnState(TypedDict):
-    """A turn on its way through the graph. Every key is set anew for every turn."""
+    """A turn on its way through the graph. Every key is set anew for every turn.
+
+    A writer of more than running text also sets `statements`, which are then what is verified, one
+    by one, and `parts`, which arrange them (see `core.agent.draft`).
+    """
 
     question: str
     selected: str
@@ -53,6 +59,8 @@ class TurnState(TypedDict):
     mode: Mode
     answer: str
     citations: list[Citation]
+    statements: list[str]
+    parts: list[Part]
     sentences: list[AnswerSentence]
     usage: Usage
     refused: bool
@@ -76,6 +84,8 @@ def initial_state(
         mode="extractive",
         answer="",
         citations=[],
+        statements=[],
+        parts=[],
         sentences=[],
         usage=Usage(full_text_tokens=full_text_tokens),
         refused=False,
@@ -88,8 +98,11 @@ class TurnContext:
     """The live parts a step may use, the way to report, and whether the reader said stop."""
 
     searcher: Searcher
+    papers: PaperStore
+    reader: PaperReader
     embedder: Embedder
     chat: ChatModel | None
+    vision: ChatModel | None
     context_tokens: int
     emit: Callable[[Event], None]
     cancelled: threading.Event

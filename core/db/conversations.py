@@ -40,7 +40,11 @@ _JOINER = "\u200d"
 
 @dataclass(frozen=True, slots=True)
 class TurnRow:
-    """A stored turn; `state` is running, finished, stopped or failed."""
+    """A stored turn; `state` is running, finished, stopped or failed.
+
+    `forced`: the intent the reader chose, if any. `repeats`: the turn it runs again, if one.
+    `rating`: 1 (useful) or -1, None without one.
+    """
 
     id: UUID
     conversation_id: UUID
@@ -59,6 +63,11 @@ class TurnRow:
     notices: tuple[dict[str, Any], ...]
     error: dict[str, Any] | None
     started_at: datetime
+    parts: tuple[dict[str, Any], ...] = ()
+    forced: str = ""
+    repeats: UUID | None = None
+    rating: int | None = None
+    rating_reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,8 +437,13 @@ def _turn_row(turn: TurnTable) -> TurnRow:
         citations=tuple(turn.citations or ()),
         sentences=tuple(turn.sentences or ()),
         steps=tuple(turn.steps or ()),
+        parts=tuple(turn.parts or ()),
         usage=dict(turn.usage or {}),
         notices=tuple(turn.notices or ()),
         error=turn.error,
         started_at=turn.started_at,
+        forced=turn.forced or "",
+        repeats=turn.repeats,
+        rating=turn.rating,
+        rating_reason=turn.rating_reason or "",
     )

@@ -158,6 +158,8 @@ class TurnTable(Base):
     """A question and all that came of it, self-contained.
 
     `state`: running, finished, stopped, failed. `scope`: list of paper ids, or null for all.
+    `forced`: the intent the reader chose, '' when the router did. `repeats`: the turn that this one
+    runs again; its position is negative then. `rating`: 1 or -1, with the reader's reason.
     `runner`: the advisory lock its runner holds while it lives; free means the turn is orphaned.
     """
 
@@ -179,9 +181,16 @@ class TurnTable(Base):
     citations: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, default=list)
     sentences: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, default=list)
     steps: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, default=list)
+    parts: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, default=list, server_default="[]")
     usage: Mapped[dict[str, Any]] = mapped_column(JSONB, default=dict)
     notices: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, default=list)
     error: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    forced: Mapped[str] = mapped_column(default="", server_default="")
+    repeats: Mapped[UUID | None] = mapped_column(
+        ForeignKey("turns.id", ondelete="CASCADE"), index=True
+    )
+    rating: Mapped[int | None] = mapped_column(Integer)
+    rating_reason: Mapped[str] = mapped_column(default="", server_default="")
     runner: Mapped[int] = mapped_column(BigInteger, default=0)
     started_at: Mapped[datetime] = mapped_column(server_default=func.now())
     finished_at: Mapped[datetime | None]

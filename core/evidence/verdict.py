@@ -182,10 +182,19 @@ def verify(
     Numbers that are not in `citations` are taken out of the sentence and listed in `removed`. Once
     `stopped` says so, the sentences that are left get no verdict.
     """
+    return verify_each(sentences(text), citations, embedder, stopped)
+
+
+def verify_each(
+    statements: Sequence[str],
+    citations: Mapping[int, Citation],
+    embedder: Encoder,
+    stopped: Callable[[], bool] = lambda: False,
+) -> list[AnswerSentence]:
+    """Judge statements as `verify` does sentences: one verdict each, however long it is."""
     remembering = _Remembering(embedder)
     return [
-        _verify_sentence(sentence, citations, remembering, stopped())
-        for sentence in sentences(text)
+        _verify_sentence(statement, citations, remembering, stopped()) for statement in statements
     ]
 
 

@@ -12,8 +12,8 @@ import random
 import ssl
 import threading
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
@@ -84,6 +84,14 @@ def chat_model(settings: Settings) -> "ChatModel | None":
     return ChatModel(place, settings.llm_timeout) if place else None
 
 
+def vision_model(settings: Settings) -> "ChatModel | None":
+    """Return the model that can see (VISION_MODEL, on the chat model's server), or None."""
+    place = endpoint(settings) if settings.vision_model else None
+    if place is None:
+        return None
+    return ChatModel(replace(place, model=settings.vision_model), settings.llm_timeout)
+
+
 class ChatModel:
     """One model on one server; may be used by many threads at once."""
 
@@ -91,6 +99,7 @@ class ChatModel:
         self.endpoint = place
         self.timeout = timeout
         self._report_usage = True
+        self._formats = ["json_schema", "json_object"]
 
     @property
     def name(self) -> str:
@@ -112,9 +121,15 @@ class ChatModel:
         return DefaultHttpxClient(verify=self._tls)
 
     def stream(
-        self, messages: Sequence[Message], cancelled: threading.Event | None = None
+        self,
+        messages: Sequence[Message],
+        cancelled: threading.Event | None = None,
+        schema: Mapping[str, Any] | None = None,
     ) -> "ChatReply":
         """Send a prompt; the reply yields the answer's text as it comes.
+
+        With a JSON `schema` the server is asked to keep to it; one that cannot is asked for any
+        JSON object, or for nothing special: see `core.models.structured`, which reads the reply.
 
         A 429 or 5xx before the first token is tried again, up to three times, after Retry-After
         or 0.5, 1 s; the first token must come within the timeout (LLM_TIMEOUT) in all, and each
@@ -122,7 +137,7 @@ class ChatModel:
         when the settings cannot work (no LLM_MODEL, a key with odd characters).
         """
         sound = [Message(role, _sound(content)) for role, content in messages]
-        return ChatReply(self, sound, cancelled or threading.Event())
+        return ChatReply(self, sound, cancelled or threading.Event(), schema)
 
     def check(self) -> None:
         """Ask the server for its list of models: is it there, and does it take the key?
@@ -197,7 +212,12 @@ class ChatModel:
             http_async_client=http,
         )
 
-    async def send(self, messages: list[Message], chunks: "queue.SimpleQueue[Any]") -> None:
+    async def send(
+        self,
+        messages: list[Message],
+        chunks: "queue.SimpleQueue[Any]",
+        schema: Mapping[str, Any] | None = None,
+    ) -> None:
         """Put the chunks of one reply on a queue; close the connection when cancelled."""
         self._check_settings()
         from openai import DefaultAsyncHttpxClient
@@ -206,7 +226,7 @@ class ChatModel:
             DefaultAsyncHttpxClient(verify=self._tls) as http,
             asyncio.timeout(self.timeout) as limit,
         ):
-            stream, chunk = await self._first_chunk(http, messages)
+            stream, chunk = await self._first_chunk(http, messages, schema)
             async with contextlib.aclosing(stream):
                 while chunk is not None:
                     chunks.put(chunk)
@@ -214,12 +234,15 @@ class ChatModel:
                     chunk = await anext(stream, None)
 
     async def _first_chunk(
-        self, http: Any, messages: list[Message]
+        self, http: Any, messages: list[Message], schema: Mapping[str, Any] | None
     ) -> "tuple[Any, AIMessageChunk | None]":
         from openai import APIStatusError
 
-        for attempt in range(_ATTEMPTS):
-            stream: AsyncIterator[AIMessageChunk] = self._client(http).astream(list(messages))
+        for attempt in range(_ATTEMPTS + len(self._formats)):
+            form = self._response_format(schema) if schema else {}
+            stream: AsyncIterator[AIMessageChunk] = self._client(http).astream(
+                list(messages), **form
+            )
             try:
                 return stream, await anext(stream, None)
             except APIStatusError as error:
@@ -229,9 +252,19 @@ class ChatModel:
             await asyncio.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
+    def _response_format(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Return how the reply's form is asked for, as far as the server understands it."""
+        if "json_schema" in self._formats:
+            named = {"name": "reply", "schema": dict(schema)}
+            return {"response_format": {"type": "json_schema", "json_schema": named}}
+        return {"response_format": {"type": "json_object"}} if self._formats else {}
+
     def _wait_before_retry(self, error: "APIStatusError", attempt: int) -> float | None:
         """Return the seconds to wait, or None when trying again is of no use."""
-        if attempt == _ATTEMPTS - 1:
+        if error.status_code in (400, 422) and "response_format" in error.message and self._formats:
+            self._formats = self._formats[1:]
+            return 0.0
+        if attempt >= _ATTEMPTS - 1:
             return None
         if error.status_code in (400, 422) and "stream_options" in error.message:
             self._report_usage = False  # an older server: usage is estimated from here on
@@ -250,7 +283,11 @@ class ChatReply(Iterator[str]):
     """
 
     def __init__(
-        self, model: ChatModel, messages: list[Message], cancelled: threading.Event
+        self,
+        model: ChatModel,
+        messages: list[Message],
+        cancelled: threading.Event,
+        schema: Mapping[str, Any] | None = None,
     ) -> None:
         self.text = ""
         self.finish_reason = ""
@@ -260,7 +297,7 @@ class ChatReply(Iterator[str]):
         self._reported: Usage | None = None
         self._over = False
         self._chunks: queue.SimpleQueue[AIMessageChunk | _End] = queue.SimpleQueue()
-        self._request = _Request(model.send(messages, self._chunks), self._chunks)
+        self._request = _Request(model.send(messages, self._chunks, schema), self._chunks)
 
     @property
     def usage(self) -> Usage:

@@ -4,7 +4,8 @@ from collections import Counter
 
 from core.agent.events import CitationsReady
 from core.agent.state import StepResult, TurnContext, TurnState
-from core.evidence.verdict import verify
+from core.evidence.sentences import sentences
+from core.evidence.verdict import verify_each
 from core.types import VerdictLabel
 from core.wording import phrase, say
 
@@ -20,15 +21,16 @@ _COUNTED: dict[VerdictLabel, str] = {
 def run(state: TurnState, context: TurnContext) -> StepResult:
     """Set `sentences` with their verdicts, and keep the citations that are really used."""
     numbered = {citation.n: citation for citation in state["citations"]}
-    sentences = verify(state["answer"], numbered, context.embedder, context.cancelled.is_set)
-    used = {n for sentence in sentences for n in sentence.citations}
+    statements = state["statements"] or sentences(state["answer"])
+    checked = verify_each(statements, numbered, context.embedder, context.cancelled.is_set)
+    used = {n for sentence in checked for n in sentence.citations}
     citations = [citation for citation in state["citations"] if citation.n in used]
     if state["refused"]:
         citations = state["citations"]
     context.emit(CitationsReady(tuple(citations)))
-    counts = Counter(sentence.verdict.label for sentence in sentences if sentence.verdict)
-    removed = sum(len(sentence.removed) for sentence in sentences)
+    counts = Counter(sentence.verdict.label for sentence in checked if sentence.verdict)
+    removed = sum(len(sentence.removed) for sentence in checked)
     parts = [say(_COUNTED[label], count=count) for label, count in counts.most_common()]
     if removed:
         parts.append(say("{count:d} invented numbers removed", count=removed))
-    return StepResult({"sentences": sentences, "citations": citations}, ", ".join(parts))
+    return StepResult({"sentences": checked, "citations": citations}, ", ".join(parts))

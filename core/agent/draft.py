@@ -1,0 +1,105 @@
+"""What a specialist writes: statements with their citations, arranged in parts."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from core.agent.events import CitationsReady, Token
+from core.agent.state import TurnContext
+from core.evidence.numbering import strip, write
+from core.evidence.quotes import citation
+from core.evidence.support import best_quote
+from core.types import Citation, Exhibit, Hit, Mode, Part, PartKind, Usage
+
+Items = Sequence[int]
+"""Statements, by the numbers `Draft.state` gave them."""
+
+
+class Draft:
+    """Collects statements, numbers their citations and tells the reader of each finished part.
+
+    Numbers are given here and nowhere else. One passage with one quote has one number.
+    """
+
+    def __init__(self, context: TurnContext, first_number: int = 1) -> None:
+        self._context = context
+        self._next = first_number
+        self._numbers: dict[tuple[int, str], int] = {}
+        self._citations: list[Citation] = []
+        self._statements: list[str] = []
+        self._parts: list[Part] = []
+        self._written: list[str] = []
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing has been stated yet."""
+        return not self._statements
+
+    def quote(self, hit: Hit, quote: str) -> int:
+        """Return the number of the citation of `quote`, which stands in the chunk of `hit`."""
+        key = (hit.chunk.id, quote)
+        if key not in self._numbers:
+            self._numbers[key] = self._next
+            self._citations.append(citation(self._next, hit, quote))
+            self._next += 1
+        return self._numbers[key]
+
+    def rest_on(self, claim: str, hit: Hit) -> int:
+        """Return the number of the citation of the sentence of `hit` that is closest to `claim`."""
+        return self.quote(hit, best_quote([strip(claim)], hit.chunk.text, self._context.embedder))
+
+    def state(self, text: str, numbers: Iterable[int] = ()) -> int:
+        """Add a statement that cites `numbers`, and return its place. Markers in `text` are dropped."""
+        self._statements.append(f"{strip(text).strip()} {write(numbers)}".strip())
+        return len(self._statements) - 1
+
+    def add_text(self, title: str, items: Items) -> None:
+        """Finish a part of running text."""
+        self._add(Part("text", title, tuple(items)), [self._said(items)])
+
+    def add_claims(self, title: str, items: Items) -> None:
+        """Finish a part of claims, each shown with what it cites."""
+        self._add(Part("claims", title, tuple(items)), [f"- {self._said([i])}" for i in items])
+
+    def add_table(
+        self,
+        title: str,
+        columns: Sequence[str],
+        heads: Sequence[str],
+        rows: Sequence[Sequence[Items]],
+    ) -> None:
+        """Finish a table: one head a row, one cell of statements for each column."""
+        cells = tuple(tuple(tuple(cell) for cell in row) for row in rows)
+        lines = [
+            f"- {head} · {column}: {self._said(cell)}"
+            for head, row in zip(heads, cells, strict=True)
+            for column, cell in zip(columns, row, strict=True)
+            if cell
+        ]
+        self._add(Part("table", title, (), tuple(columns), tuple(heads), cells), lines)
+
+    def add_exhibit(self, title: str, exhibit: Exhibit, items: Items = ()) -> None:
+        """Finish a part that shows a figure, or a table's own cells, with what is said of it."""
+        kind: PartKind = "data" if exhibit.rows else "figure"
+        self._add(Part(kind, title, tuple(items), exhibit=exhibit), [self._said(items)])
+
+    def update(self, mode: Mode, usage: Usage) -> dict[str, Any]:
+        """Return what the turn's state becomes by this draft."""
+        self._context.emit(CitationsReady(tuple(self._citations)))
+        return {
+            "answer": "\n\n".join(self._written),
+            "statements": self._statements,
+            "parts": self._parts,
+            "citations": self._citations,
+            "mode": mode,
+            "usage": usage,
+            "refused": False,
+        }
+
+    def _said(self, items: Items) -> str:
+        return " ".join(self._statements[i] for i in items)
+
+    def _add(self, part: Part, lines: Sequence[str]) -> None:
+        self._parts.append(part)
+        block = "\n".join(line for line in (part.title, *lines) if line)
+        self._written.append(block)
+        self._context.emit(Token(block + "\n\n"))
