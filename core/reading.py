@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import NamedTuple
 from uuid import UUID
 
@@ -188,7 +188,9 @@ def _without_overlap(chunks: Sequence[Chunk]) -> list[Piece]:
     pieces: list[Piece] = []
     before: Chunk | None = None
     for chunk in chunks:
-        pieces.append((chunk, 0 if before is None else _shared(before, chunk)))
+        tables = before is not None and before.kind == chunk.kind == "table"
+        known = _repeated_head if tables else _shared
+        pieces.append((chunk, 0 if before is None else known(before, chunk)))
         before = chunk
     return pieces
 
@@ -206,6 +208,14 @@ def _shared(before: Chunk, chunk: Chunk) -> int:
                 return length
         at = tail.find(chunk.text[:1], at + 1)
     return 0
+
+
+def _repeated_head(before: Chunk, chunk: Chunk) -> int:
+    """Return where the rows begin in a part of a table that repeats the head of the part before."""
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(before.text, chunk.text, strict=False))
+    head = "".join(one for one, _ in same).rfind("\n") + 1
+    one, other = (boxes(each.spans, 0, head, each.text) for each in (before, chunk))
+    return head if one == other else 0
 
 
 def _same_place(one: Box, other: Box) -> bool:

@@ -77,8 +77,12 @@ def _of_hit(hit: Hit, rank: int) -> Iterator[Candidate]:
         sentence = text[start:end]
         found = facts(sentence[:LONGEST])
         usable = end - start <= LONGEST and is_whole(sentence) and is_prose(sentence)
+        table = hit.chunk.kind == "table"
+        if table and sentence.startswith("|"):
+            return  # rows; what stands above them is the caption
         if usable and reads_straight(_lines(hit.chunk, start, end)):
-            yield Candidate(sentence, hit, rank, start, found, before, hit.chunk.kind == "caption")
+            captioned = table or hit.chunk.kind == "caption"
+            yield Candidate(sentence, hit, rank, start, found, before, captioned)
         before = found.stems
 
 

@@ -10,6 +10,7 @@ from itertools import groupby, pairwise
 
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
+from core.ingest.grid import Cell, Grid, Row
 from core.ingest.layout import Line
 from core.ingest.pdf import RawPage, Word
 from core.ingest.sections import Paragraph, Section
@@ -60,22 +61,34 @@ class _Text:
     def paragraph(self, paragraph: Paragraph) -> None:
         """Add a paragraph's lines, joined as running text."""
         if self.parts:
-            self._add("\n\n")
+            self.add("\n\n")
         if not paragraph.heading and self.pieces and not self._prose:
             self.body = self.length
         self._prose = self._prose or not paragraph.heading
+        self.lines([line.words for line in paragraph.lines])
+
+    def lines(self, lines: Sequence[Sequence[Word]]) -> None:
+        """Add printed lines of words, joined as running text."""
         fresh, broken = True, False
-        for line in paragraph.lines:
+        for line in lines:
             self.line += 1
-            for word in line.words:
+            for word in line:
                 shown = word.text
                 if broken:
                     shown = self._mend(shown)
                 elif not fresh:
-                    self._add(joint(self.parts[-1], shown))
+                    self.add(joint(self.parts[-1], shown))
                 self.pieces.append(_Piece(self.length, self.length + len(shown), word, self.line))
-                self._add(shown)
-                fresh, broken = False, word is line.words[-1] and self._breaks(word)
+                self.add(shown)
+                fresh, broken = False, word is line[-1] and self._breaks(word)
+
+    def row(self, cells: Sequence[Cell]) -> None:
+        """Add a line of cells between bars, which part them for readers, models and sentences."""
+        self.add("\n|" if self.parts else "|")
+        for cell in cells:
+            self.add(" ")
+            self.lines(cell)
+            self.add(" |" if cell else "|")
 
     @staticmethod
     def _breaks(word: Word) -> bool:
@@ -91,7 +104,8 @@ class _Text:
             self.pieces[-1].end -= 1
         return second
 
-    def _add(self, text: str) -> None:
+    def add(self, text: str) -> None:
+        """Add characters that are not printed."""
         self.parts.append(text)
         self.length += len(text)
 
@@ -113,6 +127,54 @@ def chunks_of(
                 text.paragraph(paragraph)
             found += _cut(text, pages[page - 1], section.heading, kind, splitter)
     return found
+
+
+def table_chunks(
+    caption: Sequence[Line], grid: Grid, page: RawPage, section: str, hyphens: Hyphens
+) -> list[ChunkDraft]:
+    """Return a table as chunks of whole rows, each under the caption and the first row.
+
+    Every line of every cell has a span of its own, so that what is quoted is marked in its cells.
+    """
+    first, *rows = grid.rows
+    sizes = [len(row_text(row.cells, hyphens)) + 1 for row in grid.rows]
+    head = sum(len(line.text) + 1 for line in caption) + sizes[0]
+    room = max(CHUNK_SIZE - head, CHUNK_SIZE // 2)
+    parts: list[list[Row]] = [[]]
+    filled = 0
+    for row, size in zip(rows, sizes[1:], strict=True):
+        if parts[-1] and filled + size > room:
+            parts.append([])
+            filled = 0
+        parts[-1].append(row)
+        filled += size
+    return [_table_part(caption, [first, *part], page, section, hyphens) for part in parts]
+
+
+def _table_part(
+    caption: Sequence[Line], rows: Sequence[Row], page: RawPage, section: str, hyphens: Hyphens
+) -> ChunkDraft:
+    text = _Text(hyphens)
+    text.lines([line.words for line in caption])
+    for row in rows:
+        text.row(row.cells)
+    whole = text.finished()
+    spans = tuple(_spans(text, 0, 0, len(whole), page))
+    return ChunkDraft(page.number, section, "table", whole, spans)
+
+
+def row_text(cells: Sequence[Cell], hyphens: Hyphens) -> str:
+    """Return a row as it stands in a table's chunk."""
+    text = _Text(hyphens)
+    text.row(cells)
+    return text.finished()
+
+
+def cell_text(cell: Cell, hyphens: Hyphens) -> str:
+    """Return a cell's lines as running text."""
+    text = _Text(hyphens)
+    text.lines(cell)
+    return text.finished()
 
 
 def cut_text(text: str, body: int = 0) -> list[tuple[int, int]]:

@@ -64,8 +64,9 @@ def parse(data: bytes, password: str | None, report: Report) -> Parsed:
     meta = read_meta(document, lines, taken, sections, pages)
     report("chunks", 0, 1)
     hyphens = Hyphens(page.text for page in pages)
-    chunks = chunks_of(sections, document.pages, hyphens)
-    structure = read_structure(data, password, document, sections, hyphens)
+    structure, tables = read_structure(data, password, document, sections, hyphens)
+    chunks = [*chunks_of(sections, document.pages, hyphens), *tables]
+    chunks.sort(key=lambda chunk: chunk.page)
     if not chunks:
         raise _no_text(data, password, document, recognised)
     report("chunks", 1, 1)

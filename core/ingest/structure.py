@@ -1,25 +1,29 @@
 """What a paper has beside running text: section tree, references, tables, figures.
 
-Tables that are found are taken out of the sections, so that their cells are not read as headings.
+Tables that are found are taken out of the sections, word by word, and come back as chunks of their
+own: what is printed is in one chunk, once. A table whose text wraps from row to row stays in the
+sections, where it reads as it is printed.
 """
 
 import logging
 import re
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pypdfium2
 
 from core.errors import UnreadableFile
 from core.ingest.bibliography import references_of, running_text
+from core.ingest.chunking import cell_text, table_chunks
 from core.ingest.drawn import Area, Drawn, drawn_on
+from core.ingest.grid import Grid, around
 from core.ingest.layout import Line
 from core.ingest.pdf import RawDocument, RawPage, open_document
 from core.ingest.sections import Section, bare, is_known_heading
-from core.ingest.tables import Grid, is_table_caption, tables_on
+from core.ingest.tables import is_table_caption, tables_on
 from core.ingest.text import Hyphens
-from core.types import Box, Figure, Heading, Structure, Table
+from core.types import Box, ChunkDraft, Figure, Heading, Structure, Table
 
 MOST_PAGES = 150
 """Pages with captions of tables or figures that are looked at."""
@@ -55,7 +59,7 @@ class _Caption:
 
     @property
     def area(self) -> Area:
-        return _around(self.lines)
+        return around([word for line in self.lines for word in line.words])
 
 
 def read_structure(
@@ -64,8 +68,8 @@ def read_structure(
     document: RawDocument,
     sections: list[Section],
     hyphens: Hyphens,
-) -> Structure:
-    """Return the structure; takes the tables out of `sections`, whose headings are read then.
+) -> tuple[Structure, list[ChunkDraft]]:
+    """Return the structure and the tables as chunks; takes the tables out of `sections`.
 
     What goes wrong with a page's tables and figures is logged, and the page goes without.
     """
@@ -73,11 +77,12 @@ def read_structure(
     outline: tuple[Heading, ...] = ()
     tables: list[Table] = []
     figures: list[Figure] = []
+    apart: list[tuple[RawPage, _Caption, Grid]] = []
     try:
         drawing = open_document(document.copy or data, None if document.copy else password)
     except UnreadableFile as error:
         logger.warning("no tables and figures: %s", error.message)
-        return Structure(_headings(sections), references)
+        return Structure(_headings(sections), references), []
     try:
         outline = _outline(drawing, document)
         for number, captions in _wanted(sections):
@@ -88,14 +93,21 @@ def read_structure(
                     _cut_caption(caption, drawn, hyphens)
                 figures += _figures(page, drawn, captions)
                 for caption, grid in _tables(page, drawn, captions):
-                    tables.append(_table(page, caption, grid))
-                    _take_out(sections, page.number, caption, grid)
+                    tables.append(_table(page, caption, grid, hyphens))
+                    if not grid.runs_on:
+                        _take_out(sections, number, caption, grid)
+                        apart.append((page, caption, grid))
             except (ValueError, IndexError, ZeroDivisionError, pypdfium2.PdfiumError) as error:
                 logger.warning("page %d goes without tables and figures: %s", number, error)
     finally:
         drawing.close()
     headings = outline or _headings(sections)
-    return Structure(headings, references, tuple(tables), tuple(figures))
+    chunks = [
+        chunk
+        for page, caption, grid in apart
+        for chunk in table_chunks(caption.lines, grid, page, caption.section.heading, hyphens)
+    ]
+    return Structure(headings, references, tuple(tables), tuple(figures)), chunks
 
 
 def _wanted(sections: Sequence[Section]) -> Iterator[tuple[int, list[_Caption]]]:
@@ -145,8 +157,8 @@ def _tables(page: RawPage, drawn: Drawn, captions: list[_Caption]) -> list[tuple
     return [(c, grid) for c, grid in zip(wanted, grids, strict=True) if grid is not None]
 
 
-def _table(page: RawPage, caption: _Caption, grid: Grid) -> Table:
-    rows = tuple(tuple(row.cells) for row in grid.rows)
+def _table(page: RawPage, caption: _Caption, grid: Grid, hyphens: Hyphens) -> Table:
+    rows = tuple(tuple(cell_text(cell, hyphens) for cell in row.cells) for row in grid.rows)
     return Table(page.number, caption.text, _box(page, _joined(caption.area, grid.area)), rows)
 
 
@@ -192,16 +204,6 @@ def _joined(a: Area, b: Area) -> Area:
     return min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])
 
 
-def _around(lines: Sequence[Line]) -> Area:
-    words = [word for line in lines for word in line.words]
-    return (
-        min(word.x0 for word in words),
-        min(word.y0 for word in words),
-        max(word.x1 for word in words),
-        max(word.y1 for word in words),
-    )
-
-
 def _box(page: RawPage, area: Area) -> Box:
     values = (
         area[0] / page.width,
@@ -216,37 +218,33 @@ def _box(page: RawPage, area: Area) -> Box:
 
 
 def _take_out(sections: list[Section], number: int, caption: _Caption, grid: Grid) -> None:
-    """Take a table's lines, and its caption's, out of the sections they were read into."""
+    """Take a table's words, and its caption's lines, out of the sections they were read into."""
     own = {id(line) for line in caption.lines}
+    cells = {id(word) for row in grid.rows for cell in row.cells for line in cell for word in line}
     for section in sections:
         for paragraph in section.paragraphs:
             if paragraph.page == number:
-                paragraph.lines = [
-                    line
-                    for line in paragraph.lines
-                    if id(line) not in own and not _inside(line, grid.area)
-                ]
-    kept: list[Section] = []
+                kept = (line for line in paragraph.lines if id(line) not in own)
+                paragraph.lines = [rest for line in kept if (rest := _without(line, cells))]
+    left: list[Section] = []
     for section in sections:
         headed = section.paragraphs[0].heading
         section.paragraphs = [paragraph for paragraph in section.paragraphs if paragraph.lines]
         lost = headed and not (section.paragraphs and section.paragraphs[0].heading)
-        if lost and kept:  # a cell had been taken for a heading
-            kept[-1].paragraphs += section.paragraphs
-            section.heading = kept[-1].heading  # for the captions that were read under it
+        if lost and left:  # a cell had been taken for a heading
+            left[-1].paragraphs += section.paragraphs
+            section.heading = left[-1].heading  # for the captions that were read under it
         elif section.paragraphs:
-            kept.append(section)
-    sections[:] = kept
+            left.append(section)
+    sections[:] = left
 
 
-def _inside(line: Line, area: Area) -> bool:
-    words = [
-        word
-        for word in line.words
-        if area[0] - 3 <= (word.x0 + word.x1) / 2 <= area[2] + 3
-        and area[1] - 1 <= (word.y0 + word.y1) / 2 <= area[3] + 1
-    ]
-    return len(words) > 0.5 * len(line.words)
+def _without(line: Line, cells: set[int]) -> Line | None:
+    """Return what of a line stands beside a table; None when it is all in it."""
+    words = [word for word in line.words if id(word) not in cells]
+    if len(words) == len(line.words):
+        return line
+    return replace(line, words=words) if words else None
 
 
 # --- the section tree --------------------------------------------------------------------------

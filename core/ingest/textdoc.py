@@ -167,7 +167,7 @@ class _Paper:
             self._float(block, part)
 
     def _float(self, block: Block, part: _Part) -> None:
-        rows = [" | ".join(row) for row in block.rows]
+        rows = [f"| {' | '.join(row)} |" for row in block.rows]
         text = "\n".join(filter(None, [block.text, *rows]))
         if block.kind == "table":
             self.print(text, part, "table")

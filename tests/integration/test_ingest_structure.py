@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pypdfium2
 import pytest
 
 from core.evals.tables import agreement
+from core.evidence.quotes import fold
 from core.ingest.parse import parse
 from core.types import Box, ParsedPaper
 
@@ -55,12 +57,36 @@ def test_a_table_has_its_rows_and_columns(
     assert right == there
 
 
-def test_a_table_stays_in_the_text_that_is_searched(read: Callable[[str], ParsedPaper]) -> None:
+def test_a_table_is_a_chunk_of_its_own(read: Callable[[str], ParsedPaper]) -> None:
     paper = read("dpr_acl_two_column.pdf")
-    chunk = next(c for c in paper.chunks if "78,785" in c.text)
-    span = next(s for s in chunk.spans if "78,785" in chunk.text[s.start : s.end])
-    assert span.box.x0 > 0.5
-    assert span.box.y1 < 0.25
+    (chunk,) = [c for c in paper.chunks if "78,785" in c.text]
+    assert chunk.kind == "table"
+    assert chunk.text.startswith("Table 1: Number of questions")
+    assert "\n| TriviaQA | 78,785 | 60,413 | 8,837 | 11,313 |\n" in chunk.text
+    assert [c.page for c in paper.chunks] == sorted(c.page for c in paper.chunks)
+
+
+def test_each_cell_is_marked_where_it_is_printed(
+    read: Callable[[str], ParsedPaper], shared: Path
+) -> None:
+    name = "dpr_acl_two_column.pdf"
+    document = pypdfium2.PdfDocument((shared / "pdf_papers" / name).read_bytes())
+    checked = 0
+    for chunk in (chunk for chunk in read(name).chunks if chunk.kind == "table"):
+        page = document[chunk.page - 1]
+        width, height = page.get_size()
+        rows = chunk.text.index("\n|")
+        for start, end, box in (span for span in chunk.spans if span.start > rows):
+            seen = page.get_textpage().get_text_bounded(
+                left=box.x0 * width - 1,
+                right=box.x1 * width + 1,
+                top=height - box.y0 * height + 1,
+                bottom=height - box.y1 * height - 1,
+            )
+            assert fold(chunk.text[start:end])[0] == fold(seen)[0]
+            checked += 1
+    document.close()
+    assert checked > 200
 
 
 def test_a_figure_is_boxed_with_its_caption(read: Callable[[str], ParsedPaper]) -> None:

@@ -159,6 +159,20 @@ def test_equal_words_at_a_border_that_are_two_places_stay_two(reader, papers) ->
     assert [line.text for line in reader.lines(LOCAL_USER, paper, 1)][-1] == "delta again"
 
 
+def test_the_head_that_parts_of_a_table_repeat_is_one_place(reader, papers) -> None:
+    head = "Table 1. Heights.\n| Place | Height |\n"
+    spans = [(0, 17, 0.1, 0.5, 0.1), (20, 25, 0.1, 0.2, 0.13), (28, 34, 0.3, 0.4, 0.13)]
+    at = len(head)
+    one = chunk(1, head + "| Ulm | 478 |", *spans, (at + 2, at + 5, 0.1, 0.2, 0.16), kind="table")
+    two = chunk(1, head + "| Bonn | 60 |", *spans, (at + 2, at + 6, 0.1, 0.2, 0.19), kind="table")
+    paper = made(papers, [one, two])
+    shown = [line.text for line in reader.lines(LOCAL_USER, paper, 1)]
+    assert shown == ["Table 1. Heights.", "Place", "Height", "Ulm", "Bonn"]
+    assert len(reader.find(LOCAL_USER, paper, "height")) == 2  # of the caption and of the column
+    (found,) = reader.find(LOCAL_USER, paper, "bonn")
+    assert found.boxes == (Box(0.1, 0.19, 0.2, 0.21),)
+
+
 def test_find_goes_over_lines_chunks_case_and_width(reader, papers) -> None:
     chinese = chunk(2, "深度 学习Ｔest—ing", (0, 2, 0.1, 0.2, 0.1), (3, 12, 0.1, 0.5, 0.2))
     paper = made(papers, [ONE, TWO, chinese])

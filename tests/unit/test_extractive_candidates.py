@@ -151,3 +151,12 @@ def test_captions_of_figures_count_only_when_figures_are_asked_for():
     caption = hit("Figure 4: Two attention heads in layer five of the encoder.", kind="caption")
     assert candidates([caption]) == []
     assert len(candidates([caption], figures=True)) == 1
+
+
+def test_of_a_table_the_caption_is_said_and_no_row():
+    text = (
+        "Table 1: The sets that are used.\n| Set | Use |\n| A | It is used to train. It is big. |"
+    )
+    (found,) = candidates([hit(text, kind="table")])
+    assert found.text == "Table 1: The sets that are used."
+    assert found.caption
