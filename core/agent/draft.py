@@ -5,7 +5,7 @@ from typing import Any
 
 from core.agent.events import CitationsReady, Token
 from core.agent.state import TurnContext
-from core.evidence.numbering import strip, write
+from core.evidence.numbering import cited, strip, write
 from core.evidence.quotes import citation
 from core.evidence.support import best_quote
 from core.types import Citation, Exhibit, Hit, Mode, Part, PartKind, Usage
@@ -24,7 +24,7 @@ class Draft:
         self._context = context
         self._next = first_number
         self._numbers: dict[tuple[int, str], int] = {}
-        self._citations: list[Citation] = []
+        self._sources: dict[int, tuple[Hit, str]] = {}
         self._statements: list[str] = []
         self._parts: list[Part] = []
         self._written: list[str] = []
@@ -36,20 +36,19 @@ class Draft:
 
     def quote(self, hit: Hit, quote: str) -> int:
         """Return the number of the citation of `quote`, which stands in the chunk of `hit`."""
-        key = (hit.chunk.id, quote)
-        if key not in self._numbers:
-            self._numbers[key] = self._next
-            self._citations.append(citation(self._next, hit, quote))
-            self._next += 1
-        return self._numbers[key]
+        return self._number(hit, quote)
 
-    def rest_on(self, claim: str, hit: Hit) -> int:
-        """Return the number of the citation of the sentence of `hit` that is closest to `claim`."""
-        return self.quote(hit, best_quote([strip(claim)], hit.chunk.text, self._context.embedder))
+    def offer(self, hits: Iterable[Hit]) -> list[int]:
+        """Return the numbers under which a model may cite these passages.
+
+        What it quotes of each is found when the draft is done: the sentence closest to what it
+        wrote. A number it invents stays in its statement until the verifier takes it out.
+        """
+        return [self._number(hit, "") for hit in hits]
 
     def state(self, text: str, numbers: Iterable[int] = ()) -> int:
-        """Add a statement that cites `numbers`, and return its place. Markers in `text` are dropped."""
-        self._statements.append(f"{strip(text).strip()} {write(numbers)}".strip())
+        """Add a statement, citing `numbers` beside those it has markers of; return its place."""
+        self._statements.append(f"{text.strip()} {write(numbers)}".strip())
         return len(self._statements) - 1
 
     def add_text(self, title: str, items: Items) -> None:
@@ -84,16 +83,37 @@ class Draft:
 
     def update(self, mode: Mode, usage: Usage) -> dict[str, Any]:
         """Return what the turn's state becomes by this draft."""
-        self._context.emit(CitationsReady(tuple(self._citations)))
+        citations = self._citations()
+        self._context.emit(CitationsReady(tuple(citations)))
         return {
             "answer": "\n\n".join(self._written),
             "statements": self._statements,
             "parts": self._parts,
-            "citations": self._citations,
+            "citations": citations,
             "mode": mode,
             "usage": usage,
             "refused": False,
         }
+
+    def _number(self, hit: Hit, quote: str) -> int:
+        key = (hit.chunk.id, quote)
+        if key not in self._numbers:
+            self._numbers[key] = self._next
+            self._sources[self._next] = (hit, quote)
+            self._next += 1
+        return self._numbers[key]
+
+    def _citations(self) -> list[Citation]:
+        """Return the citations that the statements really make, by number."""
+        citing: dict[int, list[str]] = {}
+        for statement in self._statements:
+            for n in cited(statement):
+                citing.setdefault(n, []).append(strip(statement))
+        return [
+            citation(n, hit, quote or best_quote(citing[n], hit.chunk.text, self._context.embedder))
+            for n, (hit, quote) in self._sources.items()
+            if n in citing
+        ]
 
     def _said(self, items: Items) -> str:
         return " ".join(self._statements[i] for i in items)

@@ -8,16 +8,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core.agent.events import CitationsReady, Notice, Token
+from core.agent.prompting import offer
 from core.agent.prompts import render
-from core.agent.state import Exchange, StepResult, TurnContext, TurnState
+from core.agent.state import StepResult, TurnContext, TurnState
 from core.errors import Cancelled, ModelFailed
 from core.evidence.language import is_chinese
-from core.evidence.numbering import cited, defuse
+from core.evidence.numbering import cited
 from core.evidence.quotes import citation
 from core.evidence.sentences import sentences
 from core.evidence.support import best_quote
 from core.extractive.answer import ExtractiveAnswer, answer
-from core.models.budget import Message, fit
+from core.models.budget import Message
 from core.models.chat import ChatModel, ChatReply
 from core.types import Citation, Hit
 from core.wording import say
@@ -25,8 +26,6 @@ from core.wording import say
 TITLE = say("Answer")
 RESERVE = 900
 """Tokens kept for the answer: six sentences and then some, in either language."""
-PER_PASSAGE = 40
-"""Tokens of the fence around a passage."""
 
 
 def run(state: TurnState, context: TurnContext) -> StepResult:
@@ -88,46 +87,29 @@ def _fall_back(
 def prompt(state: TurnState, context_tokens: int) -> tuple[list[Message], list[Hit]]:
     """Return the messages of a turn within the budget, and the hits they number from 1."""
     question, hits = state["question"], state["hits"]
-    chosen = fit(
+    chosen = offer(
+        hits,
         system=_system(question, len(hits)),
-        history=_history(state["history"]),
-        selected=state["selected"],
-        passages=[defuse(hit.chunk.text) for hit in hits],
         question=question,
         context_tokens=context_tokens,
         reserve=RESERVE,
-        per_passage=PER_PASSAGE,
+        selected=state["selected"],
+        history=state["history"],
     )
-    offered = list(hits[: len(chosen.passages)])
-    passages = [
-        {"n": n, "title": hit.title, "page": hit.chunk.page, "text": text}
-        for n, (hit, text) in enumerate(zip(offered, chosen.passages, strict=True), 1)
-    ]
     user = render(
         "answer_user",
-        passages=passages,
+        passages=chosen.passages,
         selected=chosen.selected,
         question=chosen.question,
     )
-    system = Message("system", _system(question, len(offered)))
-    return [system, *chosen.history, Message("user", user)], offered
+    system = Message("system", _system(question, len(chosen.hits)))
+    return [system, *chosen.history, Message("user", user)], chosen.hits
 
 
 def _system(question: str, passages: int) -> str:
     numbers = ", ".join(f"[{n}]" for n in range(1, passages + 1))
     language = "Chinese" if is_chinese(question) else "English"
     return render("answer_system", numbers=numbers, language=language)
-
-
-def _history(exchanges: Sequence[Exchange]) -> list[Message]:
-    return [
-        message
-        for exchange in exchanges
-        for message in (
-            Message("user", exchange.question),
-            Message("assistant", defuse(exchange.answer)),
-        )
-    ]
 
 
 def _citations(text: str, offered: Sequence[Hit], context: TurnContext) -> list[Citation]:
