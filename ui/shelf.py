@@ -158,7 +158,7 @@ def details(session: Session, row: PaperRow) -> None:
         if row.meta.abstract:
             with st.expander(_("Abstract")):
                 st.markdown(plain(row.meta.abstract))
-        structure.show(session, row.paper_id)
+        structure.show(session, row.paper_id, title_of(row))
         show_page(session, row.paper_id, title_of(row), _page_of_address(), [])
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import streamlit as st
 
+from core.ingest.queue import OVER
 from core.types import Reference, Structure, Table
 from ui.evidence import turn_to
 from ui.frame import Session
@@ -17,7 +18,7 @@ SHOWN = 60
 HIGH = 420
 
 
-def show(session: Session, paper: UUID) -> None:
+def show(session: Session, paper: UUID, name: str) -> None:
     """Draw the choice of lists and the one that is chosen; nothing is loaded before."""
     names = {
         "contents": _("Contents"),
@@ -35,6 +36,9 @@ def show(session: Session, paper: UUID) -> None:
     if chosen is None:
         return
     structure = session.bench.papers.structure(session.user, paper)
+    if structure is None:
+        _unread(session, paper, name)
+        return
     draw = {
         "contents": _contents,
         "tables": _tables,
@@ -46,6 +50,27 @@ def show(session: Session, paper: UUID) -> None:
         key="holds", height=HIGH if chosen in ("tables", "figures") and long else "content"
     ):
         draw[chosen](structure, f"holds-{paper}-{chosen}")
+
+
+def _unread(session: Session, paper: UUID, name: str) -> None:
+    """Offer to look for what an earlier version did not look for."""
+    entries = session.bench.add_queue.entries(session.user)
+    busy = any(entry.anew == paper and entry.state not in OVER for entry in entries)
+    with st.container(key="unread"):
+        st.caption(
+            _(
+                "This paper was added by an earlier version: read it anew to see contents, tables, "
+                "figures and references. What it says and what was cited stay as they are."
+            )
+        )
+        st.button(
+            _("Being read …") if busy else _("Read it anew"),
+            key=f"anew-{paper}",
+            icon=":material/refresh:",
+            disabled=busy,
+            on_click=session.bench.add_queue.read_anew,
+            args=(session.user, paper, name),
+        )
 
 
 def _contents(structure: Structure, key: str) -> None:

@@ -28,7 +28,11 @@ class Base(DeclarativeBase):
 
 
 class PaperTable(Base):
-    """A work, stored whole or not at all. `structure`: see `core.types.Structure`."""
+    """A work, stored whole or not at all.
+
+    `structure`: see `core.types.Structure`; `{}` when an earlier version stored the paper and never
+    looked for any.
+    """
 
     __tablename__ = "papers"
 

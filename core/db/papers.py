@@ -257,8 +257,10 @@ class PaperStore:
             if cursor.rowcount == 0:
                 raise no_such(str(paper_id))
 
-    def structure(self, user_id: UUID, paper_id: UUID) -> Structure:
+    def structure(self, user_id: UUID, paper_id: UUID) -> Structure | None:
         """Return a paper's sections, references, tables and figures.
+
+        None when an earlier version stored the paper and never looked for them.
 
         Raises:
             NotFound: when it is not in the library.
@@ -271,7 +273,27 @@ class PaperStore:
             ).fetchone()
         if row is None:
             raise no_such(str(paper_id))
-        return Structure.from_json(row[0])
+        return Structure.from_json(row[0]) if row[0] else None
+
+    def fill_structure(self, user_id: UUID, paper_id: UUID, structure: Structure) -> None:
+        """Store the structure of a paper that has none yet; all who have the paper see it.
+
+        Raises:
+            NotFound: when it is not in the library.
+        """
+        with self._transaction() as cursor:
+            row = cursor.execute(
+                "SELECT p.structure = '{}' FROM library l JOIN papers p ON p.id = l.paper_id "
+                "WHERE l.user_id = %s AND l.removed_at IS NULL AND p.id = %s FOR UPDATE OF p",
+                [user_id, paper_id],
+            ).fetchone()
+            if row is None:
+                raise no_such(str(paper_id))
+            if row[0]:
+                cursor.execute(
+                    "UPDATE papers SET structure = %s WHERE id = %s",
+                    [Jsonb(storable_json(structure.to_json())), paper_id],
+                )
 
     def resolve(self, user_id: UUID, text: str) -> UUID:
         """Return the paper of the library that a person means by `text`.

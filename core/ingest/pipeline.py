@@ -17,11 +17,11 @@ from core.db.papers import PaperStore, StoredFile
 from core.db.text import storable
 from core.errors import Cancelled, Unavailable
 from core.ingest.bibtex import Matched, match
-from core.ingest.kinds import MEDIA_TYPES, is_pdf, tell
+from core.ingest.kinds import MEDIA_TYPES, Kind, is_pdf, tell
 from core.ingest.versions import versions_of
 from core.ingest.worker import Worker
 from core.models.embed import Embedder, Vectors
-from core.types import ChunkDraft, PaperMeta
+from core.types import ChunkDraft, PaperMeta, ParsedPaper
 from core.wording import say
 
 Stage = Literal["fetching", "reading", "recognising", "sections", "chunks", "vectors", "saving"]
@@ -106,15 +106,11 @@ class Ingestor:
             if is_pdf(data) and b"/Encrypt" in data:
                 self._worker.check(data, password or None)
             return self._known(user_id, known, name, started)
-        told = tell(data)
-        if told.kind == "pdf":
-            parsed, copy = self._worker.parse(data, password or None, steps)
-        else:
-            parsed, copy = self._worker.read_text(told.text, told.kind, steps), None
+        kind, parsed, copy = self._read(data, password, steps)
         terms = [" ".join(self._tokenize(chunk.text)) for chunk in parsed.chunks]
         ordinals, vectors = self._vectors(parsed.chunks, steps)
         steps("saving", 0, 1)
-        file = StoredFile(sha256, copy or data, len(data), MEDIA_TYPES[told.kind])
+        file = StoredFile(sha256, copy or data, len(data), MEDIA_TYPES[kind])
         paper_id = self._store.add(user_id, name, file, parsed, terms, vectors, vectors_of=ordinals)
         steps.report("saving", 1, 1)
         meta = self._titled(user_id, paper_id, parsed.meta, name)
@@ -128,6 +124,38 @@ class Ingestor:
             seconds,
             self._versions(user_id, paper_id, meta),
         )
+
+    def read_anew(
+        self,
+        user_id: UUID,
+        paper_id: UUID,
+        *,
+        on_progress: Callable[[Progress], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> None:
+        """Find the structure of a paper that an earlier version stored, from its stored bytes.
+
+        Pages and passages stay as they are, and with them all that was ever cited.
+
+        Raises:
+            NotFound: the paper is not in the library.
+            UnreadableFile: see its codes.
+            Cancelled: `cancelled` returned true.
+            DatabaseDown: nothing can be stored now.
+        """
+        steps = _Steps(on_progress, cancelled)
+        _, parsed, _ = self._read(self._store.file(user_id, paper_id).data, "", steps)
+        steps("saving", 0, 1)
+        self._store.fill_structure(user_id, paper_id, parsed.structure)
+
+    def _read(
+        self, data: bytes, password: str, steps: "_Steps"
+    ) -> tuple[Kind, ParsedPaper, bytes | None]:
+        """Return what a file is, what reading it gave, and what to draw it from if not itself."""
+        told = tell(data)
+        if told.kind == "pdf":
+            return told.kind, *self._worker.parse(data, password or None, steps)
+        return told.kind, self._worker.read_text(told.text, told.kind, steps), None
 
     def import_bibtex(self, user_id: UUID, data: bytes) -> Matched:
         """Take what a BibTeX file says of papers of the library over, for this library alone.

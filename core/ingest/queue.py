@@ -35,6 +35,7 @@ class Adding:
 
     `title`, `pages`, `duplicate` and `versions` are known once done; `code`, `message` and `hint` if it failed.
     Of a BibTeX file, which is no paper, `message` and `hint` say what became of it.
+    `anew`: the paper of the library that is read again, if it is not a file to be added.
     `locked`: it failed for its password only, and `AddQueue.unlock` can try another.
     """
 
@@ -51,6 +52,7 @@ class Adding:
     message: str = ""
     hint: str = ""
     locked: bool = False
+    anew: UUID | None = None
 
 
 class AddQueue:
@@ -107,6 +109,17 @@ class AddQueue:
         self._line.put(lambda: self._add(entry, paper, ""))
         return entry.id
 
+    def read_anew(self, user_id: UUID, paper_id: UUID, name: str) -> UUID:
+        """Put a paper of the library in line, to find its structure; return its number in it."""
+        entry = Adding(uuid4(), user_id, name, anew=paper_id)
+        with self._lock:
+            for known in self._entries.values():
+                if (known.user_id, known.anew) == (user_id, paper_id) and known.state not in OVER:
+                    return known.id
+            self._entries[entry.id] = entry
+        self._line.put(lambda: self._add(entry, paper_id, ""))
+        return entry.id
+
     def unlock(self, user_id: UUID, entry_id: UUID, password: str) -> None:
         """Put a file that is `locked` in line again, with another password."""
         with self._lock:
@@ -161,13 +174,15 @@ class AddQueue:
             if entry_id in self._entries:
                 self._entries[entry_id] = replace(self._entries[entry_id], **changes)  # type: ignore[arg-type]
 
-    def _add(self, entry: Adding, what: Path | Identifier, password: str) -> None:
+    def _add(self, entry: Adding, what: Path | Identifier | UUID, password: str) -> None:
         self._change(entry.id, state="reading")
         locked = False
         try:
             self._go_on(entry)
             if isinstance(what, Identifier):
                 done = self._fetch(entry, what)
+            elif isinstance(what, UUID):
+                done = self._read_anew(entry, what)
             else:
                 done = self._take(entry, what.read_bytes(), password)
         except Cancelled:
@@ -223,6 +238,15 @@ class AddQueue:
             lambda: entry.id in self._stopped,
         )
         return self._ingest(entry, fetched.filename, fetched.data, "")
+
+    def _read_anew(self, entry: Adding, paper_id: UUID) -> dict[str, object]:
+        self._ingestor.read_anew(
+            entry.user_id,
+            paper_id,
+            on_progress=lambda at: self._change(entry.id, progress=at),
+            cancelled=lambda: entry.id in self._stopped,
+        )
+        return {"message": say("Its contents, tables, figures and references are there now.")}
 
     def _import(self, entry: Adding, data: bytes) -> dict[str, object]:
         """Take over what a BibTeX file says of the papers that are there by now."""

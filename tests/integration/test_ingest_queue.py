@@ -5,8 +5,10 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from alembic import command
 
-from core.errors import Unavailable
+from core.db.migrate import _config, upgrade
+from core.errors import NotFound, Unavailable
 from core.ingest.queue import OVER
 from core.types import LOCAL_USER
 
@@ -117,3 +119,36 @@ def test_a_bibtex_file_that_was_stopped_changes_nothing(bench, sample):
     bench.add_queue.submit(LOCAL_USER, "list.bib", listed)
     wait(bench)
     assert bench.papers.papers(LOCAL_USER)[0].meta.year == 1999
+
+
+def as_before_structure(engine):
+    """Take the database back to the tables of the version that kept no structure, and forth."""
+    config = _config()
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0002")
+    upgrade(engine)
+
+
+def test_a_paper_of_an_earlier_version_is_read_anew_and_stays_the_same_paper(bench, sample):
+    added = bench.ingestor.ingest(LOCAL_USER, sample.name, sample.read_bytes())
+    paper, papers = added.paper_id, bench.papers
+    there = papers.structure(LOCAL_USER, paper)
+    chunks, vectors = papers.chunks([paper], references=True), papers.vector_counts([paper])
+    as_before_structure(bench.engine)
+    assert papers.structure(LOCAL_USER, paper) is None
+    assert papers.chunks([paper], references=True) == chunks
+
+    first = bench.add_queue.read_anew(LOCAL_USER, paper, "A paper")
+    assert bench.add_queue.read_anew(LOCAL_USER, paper, "A paper") == first
+    (entry,) = wait(bench)
+    assert (entry.state, entry.anew) == ("done", paper)
+    assert papers.structure(LOCAL_USER, paper) == there
+    assert there.references
+    assert papers.chunks([paper], references=True) == chunks
+    assert papers.vector_counts([paper]) == vectors
+
+    papers.fill_structure(LOCAL_USER, paper, type(there)())
+    assert papers.structure(LOCAL_USER, paper) == there
+    with pytest.raises(NotFound):
+        bench.ingestor.read_anew(uuid4(), paper)

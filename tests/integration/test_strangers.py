@@ -22,7 +22,7 @@ from core.db.papers import PaperStore
 from core.errors import NotFound
 from core.ingest.worker import Worker
 from core.reading import PaperReader
-from core.types import Citation, PaperMeta, Scores
+from core.types import Citation, PaperMeta, Scores, Structure
 from tests.fixtures.papers import made_file, made_paper, made_terms
 
 OWNER, STRANGER = uuid4(), uuid4()
@@ -39,6 +39,10 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
     "PaperStore.papers": ([], lambda o, u, x: o.papers(u)),
     "PaperStore.paper": (NotFound, lambda o, u, x: o.paper(u, x.paper)),
     "PaperStore.structure": (NotFound, lambda o, u, x: o.structure(u, x.paper)),
+    "PaperStore.fill_structure": (
+        NotFound,
+        lambda o, u, x: o.fill_structure(u, x.paper, Structure()),
+    ),
     "PaperStore.set_meta": (NotFound, lambda o, u, x: o.set_meta(u, x.paper, x.parsed[0].meta)),
     "PaperStore.titles": ({}, lambda o, u, x: own_titles(o, u, x)),
     "PaperStore.resolve": (NotFound, lambda o, u, x: o.resolve(u, str(x.paper))),
