@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
+from statistics import median
 
 from core.ingest.layout import Line, weighted_median
 from core.ingest.pdf import RawPage, Word
@@ -20,6 +21,8 @@ _MARGIN = 0.115
 _WIDE_MARGIN = 0.17
 """For the outermost line alone, when it stands well away from the text."""
 _EDGE_LINES = 3
+_HEADING = 1.12
+"""Of the usual size of a running head; larger is the heading that it repeats."""
 _PAGE_NUMBER = re.compile(
     r"(?:page\s*|第\s*|[-–—·|\s]*)(?:\d{1,4}|[ivxlc]{1,7})"
     r"(?:\s*(?:of|/)\s*\d{1,4}|\s*页(?:\s*[,，]?\s*共\s*\d+\s*页)?)?[-–—·|\s]*",
@@ -92,9 +95,10 @@ def drop_furniture(pages: Sequence[RawPage], lines: Sequence[list[Line]]) -> lis
         for line in page:
             if line.turn % 2 and ARXIV_STAMP.search(line.text):
                 gone.add(id(line))
+        outermost = _outermost(raw, edges[number])
         for line in edges[number]:
-            large = number == 0 and line.size > 1.2 * body
-            if _key(raw, line) in repeated and not large:
+            large = line.size > 1.2 * body and (number == 0 or line not in outermost)
+            if id(line) in repeated and not large:
                 gone.add(id(line))
         gone |= _page_numbers(raw, page, gone)
         taken += [line for line in page if id(line) in gone]
@@ -130,19 +134,47 @@ def _key(raw: RawPage, line: Line) -> tuple[str, int]:
     return re.sub(r"\W", "", text) or text, round(line.y0 / raw.height * 50)
 
 
-def _repeated(pages: Sequence[RawPage], edges: Sequence[list[Line]]) -> set[tuple[str, int]]:
-    """Return the keys seen on three pages or more (two in a short paper)."""
-    seen: dict[tuple[str, int], set[int]] = defaultdict(set)
+def _repeated(pages: Sequence[RawPage], edges: Sequence[list[Line]]) -> set[int]:
+    """Return the ids of lines that return on three pages or more (two in a short paper)."""
+    seen: dict[tuple[str, int], list[tuple[int, Line]]] = defaultdict(list)
+    outermost: set[int] = set()
     for raw, page in zip(pages, edges, strict=True):
         for line in page:
-            seen[_key(raw, line)].add(raw.number)
+            seen[_key(raw, line)].append((raw.number, line))
+        outermost |= {id(line) for line in _outermost(raw, page)}
     enough = 2 if len(pages) <= 4 else 3
-    found = set()
-    for (text, band), numbers in seen.items():
-        near = numbers | seen.get((text, band - 1), set()) | seen.get((text, band + 1), set())
-        if len(near) >= enough:
-            found.add((text, band))
+    found: set[int] = set()
+    for text, band in seen:
+        near = [item for step in (-1, 0, 1) for item in seen.get((text, band + step), ())]
+        size = median(line.size for _, line in near)
+        heads = [item for item in near if item[1].size <= _HEADING * size]
+        if _most_alike(heads, outermost) >= enough:
+            found |= {id(line) for _, line in heads}
     return found
+
+
+def _outermost(raw: RawPage, edge: Sequence[Line]) -> list[Line]:
+    """Return the highest line of the upper half and the lowest of the lower."""
+    upper = [line for line in edge if line.y0 < raw.height / 2]
+    lower = [line for line in edge if line.y0 >= raw.height / 2]
+    found = [min(upper, key=lambda line: line.y0)] if upper else []
+    return found + ([max(lower, key=lambda line: line.y1)] if lower else [])
+
+
+def _most_alike(lines: Sequence[tuple[int, Line]], outermost: set[int]) -> int:
+    """Return on how many pages the line is the same, counts the pages, or is the outermost.
+
+    'Definition 26' and 'Definition 54' under the heads of two pages are no heads.
+    """
+    groups: dict[tuple[object, ...], set[int]] = defaultdict(set)
+    for page, line in lines:
+        numbers = [int(digits) for digits in _DIGITS.findall(line.text)]
+        groups["same", *numbers].add(page)
+        for at, number in enumerate(numbers):
+            groups["counts", at, number - page].add(page)
+        if id(line) in outermost:
+            groups["outermost",].add(page)
+    return max(map(len, groups.values()), default=0)
 
 
 def _page_numbers(raw: RawPage, page: Sequence[Line], gone: set[int]) -> set[int]:

@@ -4,15 +4,20 @@ Coordinates are points of the page as seen, origin top left. Text that runs up o
 (a sideways table, the arXiv stamp) is turned upright for the work and comes after the rest.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from core.ingest.pdf import RawPage, Word
-from core.ingest.text import is_cjk
+from core.ingest.text import is_cjk, reads_leftwards
 
 _COLUMN_STEP = 2.0
 _DEPTH = 3
 _INDEX_LINES = 15
+_STRAYS = 0.05
+_TANGLED = 0.25
+_CELL = 6.0
+"""Heights of type: a side whose pieces are shorter on average is a column of a table."""
 
 
 @dataclass(slots=True)
@@ -46,7 +51,11 @@ class Line:
 
 @dataclass(slots=True)
 class _Run:
-    """Neighbouring words of one line, upright: the unit that columns are found with."""
+    """Neighbouring words of one line, upright: the unit that columns are found with.
+
+    Top and bottom are those of its usual letter: a root or a bracket among them reaches into the
+    lines above and below.
+    """
 
     words: list[Word]
     x0: float
@@ -57,6 +66,10 @@ class _Run:
     """Its place in the order of the file."""
 
     @property
+    def characters(self) -> int:
+        return sum(len(word.text) for word in self.words)
+
+    @property
     def height(self) -> float:
         return self.y1 - self.y0
 
@@ -65,9 +78,11 @@ class _Run:
         return (self.y0 + self.y1) / 2
 
     def absorb(self, other: "_Run") -> None:
+        share = other.characters / (self.characters + other.characters)
         self.words += other.words
         self.x0, self.x1 = min(self.x0, other.x0), max(self.x1, other.x1)
-        self.y0, self.y1 = min(self.y0, other.y0), max(self.y1, other.y1)
+        self.y0 += share * (other.y0 - self.y0)
+        self.y1 += share * (other.y1 - self.y1)
 
 
 @dataclass(slots=True)
@@ -90,7 +105,10 @@ def lines_of(page: RawPage) -> list[Line]:
         _arrange(_runs(words, turn, page), order, _DEPTH)
         for stretch in order.stretches:
             column = found[-1].column + 1 if found else 0
-            found += _lines(stretch, turn, column, page.slope)
+            rows = _rows(stretch)
+            if not page.recognised:
+                rows = [row for tangle in _tangles(rows) for row in _untangled(tangle)]
+            found += [_line(row, turn, column, page.slope) for row in rows]
     return found
 
 
@@ -170,10 +188,14 @@ def _arrange(runs: list[_Run], order: _Order, depth: int) -> None:
 
 def _flush(left: list[_Run], right: list[_Run], order: _Order, depth: int) -> None:
     """Add a band: column by column when both sides read as text, else row by row (a table)."""
-    if left and right and _tabular(left, right) and not _one_by_one(left, right):
-        order.add(left + right)
-        return
-    for side in (left, right):
+    sides = [left, right]
+    if left and right and _tabular(left, right):
+        if _one_by_one(right, left):
+            sides = [right, left]
+        elif not _one_by_one(left, right):
+            order.add(left + right)
+            return
+    for side in sides:
         if side:
             _arrange(side, order, depth - 1)
 
@@ -181,19 +203,24 @@ def _flush(left: list[_Run], right: list[_Run], order: _Order, depth: int) -> No
 def _one_by_one(left: Sequence[_Run], right: Sequence[_Run]) -> bool:
     """Return whether the file sets one whole side before the other: columns of an index, say.
 
-    A table's rows are set one after the other. Few pieces on a side prove nothing.
+    A table's rows are set one after the other. Few pieces on a side prove nothing; some pieces out
+    of order (a running head over both) disprove nothing.
     """
     if min(len(left), len(right)) < _INDEX_LINES:
         return False
-    last_left, first_right = max(run.at for run in left), min(run.at for run in right)
-    return last_left < first_right
+    sides = sorted([(run.at, 1) for run in left] + [(run.at, -1) for run in right])
+    strays = fewest = len(left)
+    for _, side in sides:
+        strays -= side
+        fewest = min(fewest, strays)
+    return fewest <= _STRAYS * len(sides)
 
 
 def _tabular(left: list[_Run], right: list[_Run]) -> bool:
     """Return whether two sides of a band are short pieces beside each other: cells, not prose."""
     if len(left) > 60 or len(right) > 60:
         return False
-    if min(_figures(left), _figures(right)) > 0.5:
+    if min(_figures(left), _figures(right)) > 0.5 or max(_ems(left), _ems(right)) < _CELL:
         return True
 
     def fill(side: list[_Run]) -> float:
@@ -208,14 +235,15 @@ def _beside(runs: Sequence[_Run]) -> tuple[list[_Run], ...] | None:
     """Return what is above, the text, what stands beside it, and what is below; or None.
 
     Text set around a figure or table is known by its lines: several in a row that begin and end
-    at the same x, well short of the whole width, with something else next to them.
+    at the same x, well short of the whole width, with something else next to them. That comes
+    before the text where its file has it so: the text may go on, full width, below it.
     """
     if len(runs) < 8:
         return None
     x0, x1 = min(run.x0 for run in runs), max(run.x1 for run in runs)
     for block in _justified(runs, 0.35 * (x1 - x0), 0.87 * (x1 - x0)):
         left, right = min(run.x0 for run in block), max(run.x1 for run in block)
-        top, low = block[0].middle - 1, block[-1].middle + 1
+        top, low = _reach(runs, block, left, right)
         inside = [run for run in runs if top <= run.middle <= low]
         side = [run for run in inside if run.x0 > right - 2 or run.x1 < left + 2]
         if sum(len(run.words) for run in side) < 4:
@@ -223,8 +251,32 @@ def _beside(runs: Sequence[_Run]) -> tuple[list[_Run], ...] | None:
         apart = {id(run) for run in side}
         text = [run for run in inside if id(run) not in apart]
         above = [run for run in runs if run.middle < top]
-        return above, text, side, [run for run in runs if run.middle > low]
+        below = [run for run in runs if run.middle > low]
+        if min(run.at for run in side) < min(run.at for run in text):
+            return above, side, text, below
+        return above, text, side, below
     return None
+
+
+def _reach(
+    runs: Sequence[_Run], block: Sequence[_Run], left: float, right: float
+) -> tuple[float, float]:
+    """Return how high and how low the text reaches that a stack of full lines is part of.
+
+    Lines that begin where it does and end short belong to it: the last ones of paragraphs.
+    """
+    top, low = block[0].middle, block[-1].middle
+    step = 2.2 * block[0].height
+    own = [run for run in runs if left - 3 <= run.x0 <= left + 0.3 * (right - left)]
+    own = [run for run in own if run.x1 <= right + 4]
+    for run in sorted(own, key=lambda run: -run.middle):
+        if top - step <= run.middle < top:
+            top = run.middle
+    for run in sorted(own, key=lambda run: run.middle):
+        if low < run.middle <= low + step:
+            low = run.middle
+    half = 0.4 * block[0].height
+    return top - half, low + half
 
 
 def _justified(runs: Sequence[_Run], narrow: float, wide: float) -> list[list[_Run]]:
@@ -242,6 +294,11 @@ def _justified(runs: Sequence[_Run], narrow: float, wide: float) -> list[list[_R
         else:
             stacks.append([run])
     return sorted((stack for stack in stacks if len(stack) >= 5), key=len, reverse=True)
+
+
+def _ems(side: Sequence[_Run]) -> float:
+    """Return how long the runs of a side are on average, in heights of their type."""
+    return sum((run.x1 - run.x0) / max(0.1, run.height) for run in side) / len(side)
 
 
 def _figures(side: Sequence[_Run]) -> float:
@@ -290,9 +347,29 @@ def _gutter(runs: Sequence[_Run]) -> float | None:
         strip = _widest(cover, low, high, least + 0.02 * typical)
         gutter = x0 + (strip[0] + strip[1]) / 2 * _COLUMN_STEP
         left, right = _sides(runs, gutter)
-        if _side_by_side(left, right, gutter, runs) or _one_by_one(left, right):
+        apart = _one_by_one(left, right) or _one_by_one(right, left)
+        if apart or _side_by_side(left, right, gutter, runs):
             return gutter
-    return None
+    return _set_apart(runs)
+
+
+def _set_apart(runs: Sequence[_Run]) -> float | None:
+    """Return where the column begins that the file sets after a great step up the page, or None.
+
+    Most lines of an index are short: its white strip is not known by what stands beside it.
+    """
+    order = sorted(runs, key=lambda run: run.at)
+    steps = [
+        (before.middle - run.middle, at) for at, (before, run) in enumerate(pairwise(order), 1)
+    ]
+    step, at = max(steps)
+    height = max(run.y1 for run in runs) - min(run.y0 for run in runs)
+    if step < 0.4 * height or min(at, len(order) - at) < _INDEX_LINES:
+        return None
+    gutter = sorted(run.x0 for run in order[at:])[round(_STRAYS * (len(order) - at))] - 1
+    left, right = _sides(runs, gutter)
+    across = len(runs) - len(left) - len(right)
+    return gutter if across <= _STRAYS * len(runs) and _one_by_one(left, right) else None
 
 
 def _cover(runs: Iterable[_Run], x0: float, bins: int) -> list[float]:
@@ -353,26 +430,65 @@ def _column_height(side: Sequence[_Run], gutter: float) -> float:
     )
 
 
-def _lines(runs: list[_Run], turn: int, column: int, slope: float) -> list[Line]:
+def _rows(runs: list[_Run]) -> list[list[_Run]]:
     """Group one column's runs into lines, top to bottom."""
     rows: list[list[_Run]] = []
     for run in sorted(runs, key=lambda run: run.middle):
         for row in reversed(rows[-3:]):
-            tallest = max(row, key=lambda piece: piece.height)
-            if _overlap(tallest, run) >= 0.5 and abs(tallest.middle - run.middle) < 0.6 * max(
-                tallest.height, run.height
-            ):
+            if _on_line(_tallest(row), run):
                 row.append(run)
                 break
         else:
             rows.append([run])
-    rows.sort(key=lambda row: max(row, key=lambda piece: piece.height).middle)
-    return [_line(row, turn, column, slope) for row in rows]
+    return sorted(rows, key=lambda row: _tallest(row).middle)
+
+
+def _tallest(row: Sequence[_Run]) -> _Run:
+    return max(row, key=lambda run: run.height)
+
+
+def _on_line(one: _Run, other: _Run) -> bool:
+    near = 0.6 * max(one.height, other.height)
+    return _overlap(one, other) >= 0.5 and abs(one.middle - other.middle) < near
+
+
+def _tangles(rows: Sequence[list[_Run]]) -> Iterator[list[list[_Run]]]:
+    """Yield the rows in groups that reach into each other: formulas, figures, cells of two lines.
+
+    They do in height, or in the file: that goes on below before it goes on beside.
+    """
+    group: list[list[_Run]] = []
+    end = 0.0
+    first = last = 0
+    for row in rows:
+        tall, start = _tallest(row), min(run.at for run in row)
+        if group and end - tall.y0 < _TANGLED * tall.height and not first < start < last:
+            yield group
+            group = []
+        end = max(end, tall.y1) if group else tall.y1
+        first = min(first, start) if group else start
+        last = max([last] * bool(group) + [run.at for run in row])
+        group.append(row)
+    if group:
+        yield group
+
+
+def _untangled(rows: list[list[_Run]]) -> list[list[_Run]]:
+    """Return rows in the order of the file if it sets them in one go: heights say little there."""
+    runs = sorted((run for row in rows for run in row), key=lambda run: run.at)
+    if len(rows) == 1 or runs[-1].at - runs[0].at >= len(runs):
+        return rows
+    found = [[runs[0]]]
+    for run in runs[1:]:
+        if _on_line(_tallest(found[-1]), run):
+            found[-1].append(run)
+        else:
+            found.append([run])
+    return found
 
 
 def _line(row: list[_Run], turn: int, column: int, slope: float) -> Line:
-    row.sort(key=lambda run: run.x0)
-    words = [word for run in row for word in run.words]
+    words = [word for run in _along(row) for word in run.words]
     bold = sum(len(word.text) for word in words if word.bold)
     line = Line(
         words,
@@ -386,6 +502,25 @@ def _line(row: list[_Run], turn: int, column: int, slope: float) -> Line:
     line.size = weighted_median([_size(word, turn, slope) for word in words])
     line.bold = bold > 0.9 * line.characters
     return line
+
+
+def _along(row: list[_Run]) -> list[_Run]:
+    """Return a line's runs as they are read.
+
+    What stands over something else, as limits over a sum, keeps the order of the file.
+    """
+    text = "".join(word.text for run in row for word in run.words)
+    if reads_leftwards(text):
+        return sorted(row, key=lambda run: -run.x1)
+    stacks: list[list[_Run]] = []
+    end = 0.0
+    for run in sorted(row, key=lambda run: run.x0):
+        if stacks and run.x0 < end - 0.2 * run.height:
+            stacks[-1].append(run)
+        else:
+            stacks.append([run])
+        end = max(end, run.x1)
+    return [run for stack in stacks for run in sorted(stack, key=lambda run: run.at)]
 
 
 def _size(word: Word, turn: int, slope: float) -> tuple[float, int]:

@@ -136,7 +136,8 @@ def _read(page: RawPage, picture: Picture, reader: "LineReader", total: Recognis
         characters = sum(len(word.text) for word in words)
         total.characters += characters
         total.certainty += characters * line.sure
-    total.pages += len(page.words) > len(known)
+    page.recognised = len(page.words) > len(known)
+    total.pages += page.recognised
 
 
 def _stands_there(word: Word, known: Sequence[Word]) -> bool:

@@ -80,6 +80,8 @@ class RawPage:
     label: str = ""
     garbled: bool = False
     """Its characters cannot be what is printed; it has no words then, unless OCR read it."""
+    recognised: bool = False
+    """Words were read off its picture: they have no order of their own."""
     slope: float = 0.0
     """Points that its lines sink per point of reading: a scan that lay askew."""
 

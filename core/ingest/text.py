@@ -13,6 +13,7 @@ CJK = HAN + "\u3000-\u303f\u3040-\u30ff\uff00-\uffef"
 _HAN = re.compile(f"[{HAN}]")
 _KANA = re.compile("[\u3041-\u30fa]")
 _CJK = re.compile(f"[{CJK}]")
+_LEFTWARDS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 _LATIN = re.compile(r"[A-Za-z]")
 _ALNUM = re.compile(r"[^\W_]")
 _HIGH = re.compile("[\x80-\xff]{6,}")
@@ -57,6 +58,11 @@ def raised(digits: str) -> str:
 def is_cjk(char: str) -> bool:
     """Return whether the character is written without spaces around it."""
     return bool(_CJK.match(char))
+
+
+def reads_leftwards(text: str) -> bool:
+    """Return whether most letters are Hebrew, Arabic or of another script from right to left."""
+    return not text.isascii() and 2 * len(_LEFTWARDS.findall(text)) > letters(text)
 
 
 def joint(before: str, after: str) -> str:

@@ -1,4 +1,4 @@
-"""Short pieces in two columns: an index or a table? The order of the file tells."""
+"""What stands beside what, and when the order of the file tells."""
 
 from core.ingest.layout import lines_of
 from core.ingest.pdf import RawPage, Word
@@ -35,3 +35,56 @@ def test_a_table_set_row_by_row_is_read_so():
         for word in piece(row, LEFT, text) + piece(row, RIGHT, text)
     ]
     assert read(words) == [f"{text} {text}" for text in NAMES]
+
+
+def test_a_running_head_over_an_index_hides_no_column():
+    head = piece(-3, LEFT, "113") + piece(-3, RIGHT + 100, "Stichwortverzeichnis")
+    short = [f"entry{row}, {row}" for row in range(20)]
+    words = [*head, *(word for row, text in enumerate(short) for word in piece(row, LEFT, text))]
+    words += [word for row, text in enumerate(short) for word in piece(row, RIGHT, text)]
+    found = read(words)
+    assert [text for text in found if text.startswith("entry")] == short + short
+
+
+def test_a_table_beside_text_stands_in_no_sentence():
+    prose = [f"line {row} of a sentence that goes on beside" for row in range(12)]
+    wide = [
+        f"line {row} of a sentence that goes on below it, as wide as the page is"
+        for row in (12, 13)
+    ]
+    cells = [["Parameter", "Value"], *([f"name{row}", f"{row}00"] for row in range(9))]
+    words = [
+        word
+        for row, (name, value) in enumerate(cells)
+        for word in piece(row, 400, name) + piece(row, 480, value)
+    ]
+    words += [word for row, text in enumerate(prose) for word in piece(row, LEFT, text)]
+    words += [word for row, text in enumerate(wide, 12) for word in piece(row, LEFT, text)]
+    assert read(words) == [" ".join(cell) for cell in cells] + prose + wide
+
+
+def test_captions_of_two_lines_beside_each_other_are_read_one_after_the_other():
+    both = [["(a) What the", "reader sees."], ["(b) What the", "file holds."]]
+    words = [word for row, text in enumerate(both[0]) for word in piece(row, LEFT, text)]
+    words += [word for row, text in enumerate(both[1]) for word in piece(row, RIGHT, text)]
+    assert read(words) == both[0] + both[1]
+
+
+def test_a_root_does_not_pull_a_line_into_the_one_above():
+    words = piece(0, LEFT, "queries and keys of dimension d and values")
+    below = piece(1, LEFT, "divide each by \u221a d and apply a softmax")
+    root = next(word for word in below if word.text == "\u221a")
+    root.y0, root.y1 = root.y0 - 18, root.y1 + 4
+    assert read(words + below) == [
+        "queries and keys of dimension d and values",
+        "divide each by \u221a d and apply a softmax",
+    ]
+
+
+def test_what_reads_leftwards_is_read_so():
+    words = []
+    for at, text in enumerate(
+        ["\u0627\u0646\u0648\u0627\u0639", "\u0627\u0644\u062e\u0637\u0648\u0637", "2024"]
+    ):
+        words.append(Word(text, 400 - 60 * at, 80, 440 - 60 * at, 90))
+    assert read(words) == [" ".join(word.text for word in words)]
