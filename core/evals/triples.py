@@ -5,6 +5,7 @@ sections those that the HTML has not are counted as extra.
 """
 
 import re
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from core.wording import say
 
 PAPERS = ("0106220", "1706.03762", "2305.03393", "2310.06825", "9802040")
 _NUMBER = re.compile(r"^(?:appendix\s+)?(?:\d+(?:\.\d+)*|[A-Z]|[IVX]+(?:\.\d+)*)[.:]?\s+", re.I)
+_COMMAND = re.compile(r"\\([A-Za-z]+)")
 _UNNUMBERED = {"abstract", "references", "acknowledgements", "acknowledgments"}
 """Headings that many papers set without being sections of theirs."""
 
@@ -78,7 +80,18 @@ def _in_order(wanted: list[str], found: list[str]) -> list[str]:
 
 
 def _bare(text: str) -> str:
-    return re.sub(r"[\W_]", "", text.casefold())
+    """Return letters and digits; those of a formula in LaTeX as they are printed."""
+    shown = _COMMAND.sub(lambda found: _printed(found[1]), text)
+    return re.sub(r"[\W_]", "", shown.casefold())
+
+
+def _printed(command: str) -> str:
+    """Return the Greek letter that a LaTeX command prints; signs do not count."""
+    size = "CAPITAL" if command[0].isupper() else "SMALL"
+    try:
+        return unicodedata.lookup(f"GREEK {size} LETTER {command.upper()}")
+    except KeyError:
+        return ""
 
 
 def _silent(stage: str, done: int, total: int) -> None:

@@ -68,7 +68,7 @@ _EDITORS = re.compile(
 )
 
 _LABEL = re.compile(
-    r"\s*(?:[\[【［〔](?P<square>[A-Za-z+]*[^\]】］〕]{0,24}?\d{1,4}[a-z]?|(?!PDF)[A-Z]{2,4})[\]】］〕]|"
+    r"\s*(?:[\[【［〔](?P<square>[A-Za-z+]*[^\]】］〕]{0,24}?\d{1,4}[a-z]?|(?!PDF)[A-Z][A-Za-z+]{1,4})[\]】］〕]|"
     r"\((?P<round>\d{1,3})\)|"
     r"(?P<dot>\d{1,3})(?:\s*[.．、]|\))(?!\d)|(?P<dash>\d{1,3})(?:,\d{1,3})*-(?=[^\W\d_]))\s*"
 )
@@ -131,7 +131,7 @@ _COMMA_END = re.compile(
 )
 _VENUE_END = re.compile(rf",\s+(?=(?i:{_VENUE}))")
 _SENTENCE_END = re.compile(
-    r"(?<=[\w)\]%”\"’'*+>])(?<!\b[A-Za-z])(?<!\bvs)(?<!\bvol)(?<!\bno)(?<!\bSt)(?<!\bet al)(?<!\bDr)"
+    r"(?<=[\w)\]%”\"’'*+>$])(?<!\b[A-Za-z])(?<!\bvs)(?<!\bvol)(?<!\bno)(?<!\bSt)(?<!\bet al)(?<!\bDr)"
     r"(?<!\bcf)(?<!\bca)(?<!\bsp)(?<!\bvar)(?<!\bed)"
     r"[.](?=\s(?:npj\s|e|i)?[A-Z“\"(\[«0-9‘'ÉÀ]|[A-Z][a-z]{2,}|\s(?:in|dans)\b|$)|"
     r"[?!]\s+(?=[A-Z(“\"])|\.\s*[–—]\s|"

@@ -56,6 +56,13 @@ _CAPTION = re.compile(
     r"[A-Z]?\.?\d+(?:\.\d+)*\s*[.:|)\s—–-]|[图表]\s*[\d一二三四五六七八九十]+(?:[.\-–]\d+)*\s*[:：.\s]?)",
     re.I,
 )
+_STATEMENT = re.compile(
+    r"(?:proof|proposition|theorem|lemma|corollary|definition|remark|example|claim|conjecture|"
+    r"notation|observation|satz|beweis|bemerkung|beispiel|folgerung|korollar|behauptung)"
+    r"(?:\s+(?:of|for|von|zu)\b.*|\s+[\dA-Z].*|\s*[.:(].*)?|(?:定理|引理|证明|推论|命题|定义|例)\s*[\d.:：(（]*.{0,12}",
+    re.I,
+)
+"""Set like a heading, and part of the text: what a theorem or its proof begins with."""
 _NO_HEADING = re.compile(r"\.{4,}|(?:\. ){4,}|…{2,}|[,;，；。]$")
 _CLAUSES = re.compile("[，。；]")
 _SPACED = re.compile(r"(?:\S ){4,}\S")
@@ -322,10 +329,19 @@ def _is_heading(
         return False
     if _compact(text) in style.outline.get(raw.number, ()):
         return True
+    if _STATEMENT.fullmatch(text) or text.endswith((":", "：")) or _reaches(line, following):
+        return False
     alone = apart and following is not None and _apart(line, following, style)
     if alone and _COUNTED.match(text) and _NUMBERED.match(text) and len(text) <= 80:
         return not text.endswith(".")
     return stands_out and _looks_like_heading(text, line, apart, larger, style)
+
+
+def _reaches(line: Line, following: Line | None) -> bool:
+    """Return whether the next line begins beside this one: both are parts of a formula or figure."""
+    if following is None or following.column != line.column:
+        return False
+    return line.y0 - line.size < following.y0 < line.y1 - 0.25 * line.size
 
 
 def _apart(above: Line | None, line: Line, style: _Style) -> bool:
