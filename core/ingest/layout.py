@@ -16,6 +16,8 @@ _DEPTH = 3
 _INDEX_LINES = 15
 _STRAYS = 0.05
 _TANGLED = 0.25
+_GUTTER = 0.45
+"""Heights of type: no space between two words of a line is so wide."""
 _CELL = 6.0
 """Heights of type: a side whose pieces are shorter on average is a column of a table."""
 
@@ -127,6 +129,8 @@ def _levelled(word: Word, turn: int, page: RawPage) -> tuple[float, ...]:
     """Return the upright box as it were on a page that is not askew."""
     x0, y0, x1, y1 = _upright(word, turn, page.width, page.height)
     sinks = page.slope * (x0 + x1) / 2
+    strays = page.slope * (y0 + y1) / 2
+    x0, x1 = x0 + strays, x1 + strays
     thick = min(abs(page.slope) * (x1 - x0) / 2, (y1 - y0) / 3)
     return x0, y0 - sinks + thick, x1, y1 - sinks - thick
 
@@ -168,6 +172,7 @@ def _arrange(runs: list[_Run], order: _Order, depth: int) -> None:
         if beside is None:
             order.add(runs)
         return
+    runs = [part for run in runs for part in _parted(run, gutter)]
     rows = sorted(runs, key=lambda run: run.middle)
     crossing = _crossing(rows, gutter)
     left: list[_Run] = []
@@ -184,6 +189,24 @@ def _arrange(runs: list[_Run], order: _Order, depth: int) -> None:
         (left if (run.x0 + run.x1) / 2 < gutter else right).append(run)
     order.add(across)
     _flush(left, right, order, depth)
+
+
+def _parted(run: _Run, gutter: float) -> list[_Run]:
+    """Return a run in two where the white between its words is a piece of the gutter.
+
+    Columns can stand as near each other as the words of a wide line do.
+    """
+    if run.words[0].turn or not run.x0 < gutter - 2 < gutter + 2 < run.x1:
+        return [run]
+    words = [(word, word.x0 - run.words[0].x0 + run.x0) for word in run.words]
+    for at, ((last, start), (word, begin)) in enumerate(pairwise(words), 1):
+        end = start + last.x1 - last.x0
+        if end - 2 <= gutter <= begin + 2 and begin - end >= _GUTTER * run.height:
+            return [
+                _Run(run.words[:at], run.x0, run.y0, end, run.y1, run.at),
+                _Run(run.words[at:], begin, run.y0, run.x1, run.y1, run.at),
+            ]
+    return [run]
 
 
 def _flush(left: list[_Run], right: list[_Run], order: _Order, depth: int) -> None:

@@ -88,3 +88,16 @@ def test_what_reads_leftwards_is_read_so():
     ):
         words.append(Word(text, 400 - 60 * at, 80, 440 - 60 * at, 90))
     assert read(words) == [" ".join(word.text for word in words)]
+
+
+def test_columns_as_near_as_words_are_read_one_after_the_other():
+    """A reader of pictures takes a line of both columns for one where the white is narrow."""
+    left = [f"left {row} of the text that fills it" for row in range(10)]
+    right = [f"right {row} of the text that fills it" for row in range(10)]
+    words = []
+    for row, (one, other) in enumerate(zip(left, right, strict=True)):
+        line = piece(row, LEFT, one)
+        near = 7.0 if row in (3, 7) else 12.0
+        words += line + piece(row, line[-1].x1 + near, other)
+    page = RawPage(1, 595.0, 842.0, words, recognised=True)
+    assert [line.text for line in lines_of(page)] == left + right
