@@ -112,7 +112,7 @@ class Runner:
         """Begin a turn and return its row at once.
 
         Raises:
-            NotFound: the user has no such conversation.
+            NotFound: the user has no such conversation, or no such turn to repeat.
             DatabaseDown: nothing can be stored.
         """
         request = replace(
@@ -125,6 +125,8 @@ class Runner:
             runner=self._number,
             scope=request.paper_ids,
             selected=request.selected,
+            forced=request.intent,
+            repeats=request.repeats,
         )
         turn = _LiveTurn(request.user_id, row)
         # A daemon: the interpreter waits for all others before it tells anybody that it ends.
@@ -163,6 +165,25 @@ class Runner:
             raise NotFound(say("There is no such turn."))
         with turn.bell:
             return turn.events[after:]
+
+    def repeat(self, user_id: UUID, turn_id: UUID) -> TurnRow:
+        """Run a turn of old again, with the library and the model of today; see `start`.
+
+        Raises:
+            NotFound: the user has no such turn.
+            DatabaseDown: nothing can be stored.
+        """
+        old = self._conversations.turn(user_id, turn_id)
+        request = TurnRequest(
+            user_id,
+            old.question,
+            paper_ids=old.scope,
+            conversation_id=old.conversation_id,
+            selected=old.selected,
+            intent=old.forced,
+            repeats=old.id,
+        )
+        return self.start(request)
 
     def is_live(self, turn_id: UUID) -> bool:
         """Whether the turn is running in this process."""
@@ -256,8 +277,12 @@ class Runner:
     ) -> TurnState:
         history = self._history(turn)
         state = initial_state(request, history, self._full_text_tokens(request))
-        config = RunnableConfig(configurable={"thread_id": str(turn.row.conversation_id)})
+        # beside the conversation, not in it
+        thread = turn.row.id if request.repeats else turn.row.conversation_id
+        config = RunnableConfig(configurable={"thread_id": str(thread)})
         context = self._context(emit, turn.cancelled)
+        if request.without_model:
+            context = replace(context, chat=None, vision=None)
         reached: dict[str, Any] = {**state}
         try:
             for values in self._graph.stream(
@@ -275,7 +300,9 @@ class Runner:
         if turn.row.position == 1:
             return []
         turns = self._conversations.turns(turn.user_id, turn.row.conversation_id)
-        done = [row for row in turns if row.position < turn.row.position and row.answer]
+        repeated = [row.position for row in turns if row.id == turn.row.repeats]
+        end = repeated[0] if repeated else turn.row.position
+        done = [row for row in turns if row.position < end and row.answer]
         return [Exchange(row.question, row.answer) for row in done[-HISTORY_TURNS:]]
 
     def _store_events(self, turn: _LiveTurn) -> None:

@@ -29,7 +29,8 @@ class Exchange(NamedTuple):
 class TurnRequest:
     """What a reader asks. `paper_ids` None: the whole library. `intent` empty: the router chooses.
 
-    `selected` is a passage the reader marked; it leads the retrieval query.
+    `selected` is a passage the reader marked; it leads the retrieval query. `repeats`: the turn of
+    the conversation that this runs again, beside it. `without_model`: by extraction alone.
     """
 
     user_id: UUID
@@ -38,6 +39,8 @@ class TurnRequest:
     conversation_id: UUID | None = None
     selected: str = ""
     intent: str = ""
+    repeats: UUID | None = None
+    without_model: bool = False
 
 
 class TurnState(TypedDict):

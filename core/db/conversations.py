@@ -35,6 +35,8 @@ TITLE_LENGTH = 80
 """Of a title made from a question, in characters."""
 NAME_LENGTH = 200
 """Of a title somebody gave, in characters."""
+REASON_LENGTH = 1000
+"""Of what a reader says to a rating, in characters."""
 _JOINER = "\u200d"
 
 
@@ -133,11 +135,15 @@ class ConversationStore:
         runner: int,
         scope: Sequence[UUID] | None = None,
         selected: str = "",
+        forced: str = "",
+        repeats: UUID | None = None,
     ) -> TurnRow:
         """Store a new running turn, in a new conversation when `conversation_id` is None.
 
+        One that `repeats` another of the conversation stands beside it, not in the conversation.
+
         Raises:
-            NotFound: the user has no such conversation.
+            NotFound: the user has no such conversation, or it has no such turn to repeat.
         """
         with Session(self._engine) as session, session.begin():
             if conversation_id is None:
@@ -149,15 +155,12 @@ class ConversationStore:
             else:
                 conversation = self._own(session, user_id, conversation_id, lock=True)
                 conversation.updated_at = datetime.now(UTC)
-            last = session.scalar(
-                select(func.max(TurnTable.position)).where(
-                    TurnTable.conversation_id == conversation.id
-                )
-            )
             turn = TurnTable(
                 id=uuid4(),
                 conversation_id=conversation.id,
-                position=(last or 0) + 1,
+                position=_next_position(session, conversation.id, repeats),
+                forced=forced,
+                repeats=repeats,
                 runner=runner,
                 question=storable(question),
                 selected=storable(selected),
@@ -238,10 +241,54 @@ class ConversationStore:
             self._own(session, user_id, conversation_id)
             query = (
                 select(TurnTable)
-                .where(TurnTable.conversation_id == conversation_id)
+                .where(TurnTable.conversation_id == conversation_id, TurnTable.repeats.is_(None))
                 .order_by(TurnTable.position)
             )
             return [_turn_row(turn) for turn in session.scalars(query)]
+
+    def repeats(self, user_id: UUID, conversation_id: UUID) -> dict[UUID, TurnRow]:
+        """Return the newest rerun of each turn of a conversation that was run again.
+
+        Raises:
+            NotFound: the user has no such conversation.
+        """
+        with Session(self._engine) as session:
+            self._own(session, user_id, conversation_id)
+            query = (
+                select(TurnTable)
+                .where(TurnTable.conversation_id == conversation_id, TurnTable.repeats.is_not(None))
+                .order_by(TurnTable.position.desc())
+            )
+            return {
+                row.repeats: row for row in map(_turn_row, session.scalars(query)) if row.repeats
+            }
+
+    def rate(self, user_id: UUID, turn_id: UUID, rating: int | None, reason: str = "") -> None:
+        """Keep what the reader thinks of an answer: 1, -1, or None to take it back.
+
+        Raises:
+            BadInput: another rating.
+            NotFound: the user has no such turn.
+        """
+        if rating not in (1, -1, None):
+            raise BadInput(say("A rating is 1 or -1."))
+        self.turn(user_id, turn_id)
+        values = {"rating": rating, "rating_reason": storable(reason)[:REASON_LENGTH]}
+        with self._engine.begin() as connection:
+            connection.execute(update(TurnTable).where(TurnTable.id == turn_id).values(**values))
+
+    def ratings(self, user_id: UUID) -> tuple[int, int]:
+        """Return how many answers the user found useful, and how many not."""
+        query = (
+            select(
+                func.count().filter(TurnTable.rating > 0), func.count().filter(TurnTable.rating < 0)
+            )
+            .join(ConversationTable, ConversationTable.id == TurnTable.conversation_id)
+            .where(ConversationTable.user_id == user_id, ConversationTable.removed_at.is_(None))
+        )
+        with self._engine.connect() as connection:
+            good, bad = connection.execute(query).one()
+        return good, bad
 
     def conversations(
         self, user_id: UUID, *, search: str = "", limit: int = 50
@@ -388,6 +435,17 @@ def _joined(before: str, after: str) -> bool:
     return modifies or _JOINER in (before, after)
 
 
+def _next_position(session: Session, conversation: UUID, repeats: UUID | None) -> int:
+    """Turns count from 1 up; those that repeat one count from -1 down."""
+    own = TurnTable.conversation_id == conversation
+    if repeats is None:
+        return max(session.scalar(select(func.max(TurnTable.position)).where(own)) or 0, 0) + 1
+    known = select(TurnTable.id).where(own, TurnTable.id == repeats, TurnTable.repeats.is_(None))
+    if session.scalar(known) is None:
+        raise NotFound(say("There is no such turn."))
+    return min(session.scalar(select(func.min(TurnTable.position)).where(own)) or 0, 0) - 1
+
+
 def _no_such() -> NotFound:
     return NotFound(
         say("There is no such conversation."), hint=say("Start a new one by leaving its id out.")
@@ -399,7 +457,7 @@ def _rows(user_id: UUID) -> Select[UUID, str, datetime, int]:
     turns = (
         select(func.count())
         .select_from(TurnTable)
-        .where(TurnTable.conversation_id == ConversationTable.id)
+        .where(TurnTable.conversation_id == ConversationTable.id, TurnTable.repeats.is_(None))
         .scalar_subquery()
     )
     return select(

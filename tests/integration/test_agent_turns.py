@@ -214,15 +214,40 @@ def test_a_rate_limit_is_waited_for(with_model, model_server):
 
 def test_a_model_cut_off_in_mid_stream_keeps_what_came(with_model, model_server):
     model_server.enqueue(
-        Reply(text="The scores are weighed [1]. And then something else.", drop_after=6)
+        Reply(text="The scores are weighed [1]. And then something else.", drop_after=6, delay=0.05)
     )
-    _, events = ask(with_model())
+    _, events = ask(with_model(), intent="chat")
     result = ending(events)
     assert of_kind(events, "notice")[0]["code"] == "MODEL_CUT_OFF"
+    assert result["mode"] == "llm"
     assert result["answer"].startswith("The scores")
-    assert len(result["answer"]) > 60
-    numbers = [c["n"] for c in result["citations"]]
-    assert len(numbers) == len(set(numbers))
+    assert len(result["answer"]) < 60
+
+
+def test_one_turn_can_do_without_the_model(with_model, model_server):
+    _, events = ask(with_model(), without_model=True)
+    assert ending(events)["mode"] == "extractive"
+    assert model_server.requests == []
+
+
+def test_a_turn_run_again_stands_beside_the_conversation(with_model, model_server):
+    bench = with_model()
+    first, _ = ask(bench, selected="scores are standardised")
+    second, _ = ask(bench, "Why?", conversation_id=first.conversation_id)
+    model_server.reply = Reply(text="They are weighed in another way [1].")
+    again = bench.runner.repeat(LOCAL_USER, second.id)
+    list(bench.runner.follow(LOCAL_USER, again.id))
+    sent = model_server.requests[-1].body["messages"]
+    assert next(m["content"] for m in sent if m["role"] == "user") == QUESTION
+    assert "another way" not in str(sent)
+    turns = bench.conversations.turns(LOCAL_USER, first.conversation_id)
+    assert [turn.id for turn in turns] == [first.id, second.id]
+    rerun = bench.conversations.repeats(LOCAL_USER, first.conversation_id)[second.id]
+    assert (rerun.id, rerun.question) == (again.id, "Why?")
+    assert "another way" in rerun.answer
+    assert "another way" not in turns[1].answer
+    third, _ = ask(bench, "And?", conversation_id=first.conversation_id)
+    assert third.position == 3
 
 
 def test_stop_in_mid_stream_keeps_what_came_and_closes_the_request(with_model, model_server):

@@ -33,6 +33,32 @@ def test_turns_of_a_conversation_are_counted_in_order(store):
     assert second.conversation_id == first.conversation_id
 
 
+def test_an_answer_is_rated_and_the_rating_taken_back(store):
+    turn = begin(store)
+    store.rate(ME, turn.id, -1, "the wrong \x00paper")
+    assert store.turn(ME, turn.id).rating == -1
+    assert store.turn(ME, turn.id).rating_reason == "the wrong \N{REPLACEMENT CHARACTER}paper"
+    assert store.ratings(ME) == (0, 1)
+    store.rate(ME, turn.id, 1)
+    assert store.ratings(ME) == (1, 0)
+    store.rate(ME, turn.id, None)
+    assert store.ratings(ME) == (0, 0)
+    with pytest.raises(BadInput):
+        store.rate(ME, turn.id, 5)
+
+
+def test_a_turn_repeats_one_of_its_own_conversation_only(store):
+    turn, elsewhere = begin(store), begin(store)
+    again = store.begin_turn(ME, turn.conversation_id, "Why?", runner=1, repeats=turn.id)
+    last = store.begin_turn(ME, turn.conversation_id, "Why?", runner=1, repeats=turn.id)
+    assert (again.position, last.position) == (-1, -2)
+    assert store.repeats(ME, turn.conversation_id)[turn.id].id == last.id
+    assert store.conversation(ME, turn.conversation_id).turns == 1
+    for target in (elsewhere.id, again.id, uuid4()):
+        with pytest.raises(NotFound):
+            store.begin_turn(ME, turn.conversation_id, "Why?", runner=1, repeats=target)
+
+
 def test_two_tabs_asking_at_once_get_two_places(store):
     conversation = begin(store).conversation_id
     threads = [threading.Thread(target=begin, args=(store, conversation)) for _ in range(8)]

@@ -64,6 +64,9 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
     "ConversationStore.turn": (NotFound, lambda o, u, x: o.turn(u, x.turn)),
     "ConversationStore.turns": (NotFound, lambda o, u, x: o.turns(u, x.conversation)),
     "ConversationStore.conversations": ([], lambda o, u, x: o.conversations(u)),
+    "ConversationStore.repeats": (NotFound, lambda o, u, x: o.repeats(u, x.conversation)),
+    "ConversationStore.rate": (NotFound, lambda o, u, x: o.rate(u, x.turn, -1, "ha")),
+    "ConversationStore.ratings": ((0, 0), lambda o, u, x: o.ratings(u)),
     "ConversationStore.conversation": (
         NotFound,
         lambda o, u, x: o.conversation(u, x.conversation),
@@ -87,6 +90,7 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
         NotFound,
         lambda o, u, x: o.start(TurnRequest(u, "Hm?", conversation_id=x.conversation)),
     ),
+    "Runner.repeat": (NotFound, lambda o, u, x: o.repeat(u, x.turn)),
     "Runner.cancel": (NotFound, lambda o, u, x: o.cancel(u, x.turn)),
     "Runner.events": (NotFound, lambda o, u, x: o.events(u, x.turn)),
     "Runner.follow": (NotFound, lambda o, u, x: list(o.follow(u, x.turn))),
@@ -148,6 +152,7 @@ def owned(objects) -> SimpleNamespace:
     objects["PaperStore"].set_meta(OWNER, paper, PaperMeta(title="As the owner has it"))
     turn = objects["ConversationStore"].begin_turn(OWNER, None, "Why?", runner=1)
     objects["ConversationStore"].end_turn(turn.id, "finished", answer="So.")
+    objects["ConversationStore"].rate(OWNER, turn.id, 1)
     objects["AccountStore"].seen(OWNER, "login")
     objects["AccountStore"].set_language(OWNER, "zh")
     return SimpleNamespace(

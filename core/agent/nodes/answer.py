@@ -1,7 +1,7 @@
 """Answers from the passages found: written by the chat model, or chosen from the papers' sentences.
 
-When the model fails, what it had written is kept, the reason is shown, and the extractive answer
-follows.
+When the model fails, the reason is shown. What it had written by then is kept, and the reader may
+ask again, with the model or without; when it had written nothing the papers answer at once.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from core.evidence.sentences import sentences
 from core.evidence.support import best_quote
 from core.extractive.answer import ExtractiveAnswer, answer
 from core.models.budget import Message
-from core.models.chat import ChatModel, ChatReply
+from core.models.chat import ChatModel
 from core.types import Citation, Hit
 from core.wording import say
 
@@ -36,7 +36,8 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
 
 
 def _extract(state: TurnState, context: TurnContext) -> StepResult:
-    chosen = answer(state["question"], state["hits"], context.embedder)
+    chinese = is_chinese(state["question"])
+    chosen = answer(state["standalone"], state["hits"], context.embedder, chinese=chinese)
     context.emit(CitationsReady(chosen.citations))
     _stream(chosen.text, context)
     return StepResult(_extracted(chosen), _detail(chosen))
@@ -57,39 +58,21 @@ def _write(state: TurnState, context: TurnContext, chat: ChatModel) -> StepResul
     citations = _citations(reply.text, offered, context)
     update = {"answer": reply.text, "citations": citations, "mode": "llm", "usage": usage}
     if reason is not None:
-        update |= _fall_back(state, context, reply, citations, reason)
+        context.emit(Notice(reason.code, reason.message, reason.hint))
+        if not reply.text.strip():
+            return _extract(state, context)
     spent = usage.prompt_tokens + usage.completion_tokens
     detail = say("{model}, {count:d} passages in the prompt", model=chat.name, count=len(offered))
     return StepResult(update, detail, spent)
 
 
-def _fall_back(
-    state: TurnState,
-    context: TurnContext,
-    reply: ChatReply,
-    citations: Sequence[Citation],
-    reason: ModelFailed,
-) -> dict[str, object]:
-    """Say why the model failed and let the papers answer, after what it had written."""
-    context.emit(Notice(reason.code, reason.message, reason.hint))
-    first = max((item.n for item in citations), default=0) + 1
-    chosen = answer(state["question"], state["hits"], context.embedder, first_number=first)
-    written = reply.text.strip()
-    text = f"\n\n{chosen.text}" if written else chosen.text
-    _stream(text, context)
-    update = _extracted(chosen)
-    if written:
-        update |= {"answer": written + text, "citations": [*citations, *chosen.citations]}
-        update |= {"mode": "llm", "refused": False}
-    return update
-
-
 def prompt(state: TurnState, context_tokens: int) -> tuple[list[Message], list[Hit]]:
     """Return the messages of a turn within the budget, and the hits they number from 1."""
-    question, hits = state["question"], state["hits"]
+    question, hits = state["standalone"], state["hits"]
+    language = "Chinese" if is_chinese(state["question"]) else "English"
     chosen = offer(
         hits,
-        system=_system(question, len(hits)),
+        system=_system(language, len(hits)),
         question=question,
         context_tokens=context_tokens,
         reserve=RESERVE,
@@ -102,13 +85,12 @@ def prompt(state: TurnState, context_tokens: int) -> tuple[list[Message], list[H
         selected=chosen.selected,
         question=chosen.question,
     )
-    system = Message("system", _system(question, len(chosen.hits)))
+    system = Message("system", _system(language, len(chosen.hits)))
     return [system, *chosen.history, Message("user", user)], chosen.hits
 
 
-def _system(question: str, passages: int) -> str:
+def _system(language: str, passages: int) -> str:
     numbers = ", ".join(f"[{n}]" for n in range(1, passages + 1))
-    language = "Chinese" if is_chinese(question) else "English"
     return render("answer_system", numbers=numbers, language=language)
 
 
