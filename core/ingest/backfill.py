@@ -12,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from core.db.papers import PaperStore
 from core.errors import LecternError
+from core.ingest.chunking import embeddable
 from core.models.embed import Embedder
 
 _LOCK_KEY = 0x4C65_6374_6261_636B
@@ -125,7 +126,7 @@ class Backfill:
                 if not missing:
                     break
                 self._set(embedder.name, "working")
-                vectors = embedder.encode([chunk for _, chunk in missing])
+                vectors = embedder.encode([embeddable(chunk) for _, chunk in missing])
                 self._store.add_vectors(embedder.name, [number for number, _ in missing], vectors)
                 filled += len(missing)
                 self._set(embedder.name, "working", len(missing))

@@ -3,6 +3,7 @@
 Cutting is done by langchain-text-splitters; this module knows where each character is printed.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ MARGIN_SHARE = 0.15
 ROW = 6.0
 """Points: words of one line differ by less in where they stand."""
 
+_ROW = re.compile(r"(?m)^\|.*\|$")
 SEPARATORS = [
     "\n\n", "\n", "。", "！", "？", ". ", "! ", "? ", "；", "; ", "，", "、", ", ", " ", "",
 ]  # fmt: skip
@@ -132,23 +134,23 @@ def chunks_of(
 def table_chunks(
     caption: Sequence[Line], grid: Grid, page: RawPage, section: str, hyphens: Hyphens
 ) -> list[ChunkDraft]:
-    """Return a table as chunks of whole rows, each under the caption and the first row.
+    """Return a table as chunks of whole rows, each under the caption and the heads of the columns.
 
     Every line of every cell has a span of its own, so that what is quoted is marked in its cells.
     """
-    first, *rows = grid.rows
+    heads, rows = grid.rows[: grid.heads], grid.rows[grid.heads :]
     sizes = [len(row_text(row.cells, hyphens)) + 1 for row in grid.rows]
-    head = sum(len(line.text) + 1 for line in caption) + sizes[0]
+    head = sum(len(line.text) + 1 for line in caption) + sum(sizes[: grid.heads])
     room = max(CHUNK_SIZE - head, CHUNK_SIZE // 2)
     parts: list[list[Row]] = [[]]
     filled = 0
-    for row, size in zip(rows, sizes[1:], strict=True):
+    for row, size in zip(rows, sizes[grid.heads :], strict=True):
         if parts[-1] and filled + size > room:
             parts.append([])
             filled = 0
         parts[-1].append(row)
         filled += size
-    return [_table_part(caption, [first, *part], page, section, hyphens) for part in parts]
+    return [_table_part(caption, [*heads, *part], page, section, hyphens) for part in parts]
 
 
 def _table_part(
@@ -168,6 +170,11 @@ def row_text(cells: Sequence[Cell], hyphens: Hyphens) -> str:
     text = _Text(hyphens)
     text.row(cells)
     return text.finished()
+
+
+def embeddable(text: str) -> str:
+    """Return a passage as models of meaning read it best: a table's rows without the bars."""
+    return _ROW.sub(lambda row: " ".join(row[0].replace("|", " ").split()), text)
 
 
 def cell_text(cell: Cell, hyphens: Hyphens) -> str:

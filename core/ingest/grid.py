@@ -14,6 +14,7 @@ from core.ingest.pdf import Word
 from core.ingest.text import is_cjk
 
 MOST_ROWS, MOST_COLUMNS = 200, 40
+MOST_HEADS = 3
 _GAP = 0.45
 """Of the type's height: what is wider parts two cells of a row."""
 _SPLIT = 0.35
@@ -41,12 +42,14 @@ class Row:
 class Grid:
     """A table as found: rows of equally many cells, and the area around them.
 
-    `runs_on`: text wraps from row to row, so that a row by itself is no sense.
+    `heads`: how many rows at the top name the columns. `runs_on`: text wraps from row to row, so
+    that a row by itself is no sense.
     """
 
     area: Area
     rows: list[Row]
     runs_on: bool = False
+    heads: int = 1
 
 
 @dataclass(slots=True)
@@ -108,7 +111,16 @@ def grid_of(words: Sequence[Word], region: Area, drawn: Drawn) -> Grid | None:
         max(area[2], region[2]),
         max(area[3], region[3]),
     )
-    return Grid(whole, _without_empty(rows), running > _RUNS_ON)
+    return Grid(whole, _without_empty(rows), running > _RUNS_ON, _heads(rows, across))
+
+
+def _heads(rows: Sequence[Row], across: Sequence[Area]) -> int:
+    """Return how many rows stand above the first rule below the top one; 1 when none tells."""
+    for rule in sorted(across, key=lambda rule: rule[1]):
+        above = sum((row.area[1] + row.area[3]) / 2 < rule[1] for row in rows)
+        if above:
+            return above if above <= MOST_HEADS and above < len(rows) else 1
+    return 1
 
 
 def around(words: Sequence[Word]) -> Area:

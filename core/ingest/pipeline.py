@@ -17,6 +17,7 @@ from core.db.papers import PaperStore, StoredFile
 from core.db.text import storable
 from core.errors import Cancelled, Unavailable
 from core.ingest.bibtex import Matched, match
+from core.ingest.chunking import embeddable
 from core.ingest.kinds import MEDIA_TYPES, Kind, is_pdf, tell
 from core.ingest.versions import versions_of
 from core.ingest.worker import Worker
@@ -211,7 +212,7 @@ class Ingestor:
         if not self._embedders:
             return ordinals, {}
         embedder = self._embedders[0]
-        texts = [chunks[at].text for at in ordinals]
+        texts = [embeddable(chunks[at].text) for at in ordinals]
         parts = []
         try:
             for start in range(0, len(texts), _BATCH):

@@ -1,6 +1,6 @@
 """Tables leave the sections they were read into, become chunks of rows, and are not made of prose."""
 
-from core.ingest.chunking import CHUNK_SIZE
+from core.ingest.chunking import CHUNK_SIZE, embeddable
 from core.ingest.grid import Grid, Row
 from core.ingest.layout import Line
 from core.ingest.parse import parse
@@ -85,3 +85,8 @@ def test_two_columns_of_prose_under_a_caption_are_no_table():
     assert paper.structure.tables == ()
     whole = " ".join(chunk.text for chunk in paper.chunks)
     assert " ".join(LEFT) in whole.replace("\n\n", " ")
+
+
+def test_models_of_meaning_read_rows_without_bars():
+    text = "Table 1. |x|\n| Place | Height |\n| | 3 m |"
+    assert embeddable(text) == "Table 1. |x|\nPlace Height\n3 m"
