@@ -15,6 +15,7 @@ from psycopg_pool import ConnectionPool
 from sqlalchemy import Engine
 
 from core.agent.events import Event
+from core.agent.examples import Examples
 from core.agent.state import TurnContext, TurnRequest
 from core.config import Settings, own_folder
 from core.db.accounts import AccountStore
@@ -237,6 +238,11 @@ class Workbench:
         return build_graph(saver)
 
     @lazy
+    def examples(self) -> Examples:
+        """The example questions of the intents, for the router without a model."""
+        return Examples(self.embedders[0])
+
+    @lazy
     def runner(self) -> "Runner":
         """Starts, watches and stops turns."""
         from core.agent.runner import Runner
@@ -259,6 +265,7 @@ class Workbench:
                 self.chat.load()
             for embedder in self.embedders:
                 embedder.encode(["warm up"])
+            self.examples.nearest("warm up")
         except LecternError as error:
             log.warning("warming up stopped: %s", error.message)
 
@@ -292,6 +299,7 @@ class Workbench:
             papers=self.papers,
             reader=self.reader,
             embedder=self.embedders[0],
+            examples=self.examples,
             chat=self.chat,
             vision=self.vision,
             context_tokens=self.settings.llm_context_tokens,

@@ -4,6 +4,7 @@ import importlib
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Protocol
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -63,7 +64,7 @@ def _node(name: str, title: str, step: Step) -> Node:
         context.emit(StepStarted(name, title))
         began = time.perf_counter()
         try:
-            result = step(state, context)
+            result = step(state, replace(context, chat=None) if state["model_failed"] else context)
         except LecternError as error:
             seconds = time.perf_counter() - began
             context.emit(StepFinished(name, title, "failed", seconds, error.message))
@@ -71,6 +72,13 @@ def _node(name: str, title: str, step: Step) -> Node:
         outcome: StepState = "stopped" if context.cancelled.is_set() else "done"
         seconds = time.perf_counter() - began
         context.emit(StepFinished(name, title, outcome, seconds, result.detail, result.tokens))
-        return result.update
+        return _added_up(state, result.update)
 
     return run
+
+
+def _added_up(state: TurnState, update: dict[str, Any]) -> dict[str, Any]:
+    """Return the update with its tokens added to those of the steps before."""
+    if "usage" not in update:
+        return update
+    return {**update, "usage": state["usage"].plus(update["usage"])}

@@ -1,10 +1,51 @@
-"""Chooses the intent of a turn: the forced one, always, when there is one."""
+"""Chooses the intent of a turn: the forced one, always, when there is one.
 
-from core.agent.intents import DEFAULT_INTENT, intent
+Else a chat model chooses from the table; without one, or when its reply is of no use, the wording
+of the question does (`core.agent.cues`), and failing that the nearest example. What could mean
+several things is answered as a question.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, Field, create_model
+
+from core.agent.cues import wanted
+from core.agent.events import Notice
+from core.agent.examples import Examples
+from core.agent.intents import DEFAULT_INTENT, all_intents, intent
+from core.agent.prompts import render
 from core.agent.state import StepResult, TurnContext, TurnState
+from core.errors import Cancelled, ModelFailed
+from core.models.budget import Message
+from core.models.chat import ChatModel
+from core.models.structured import ask
+from core.types import Usage
 from core.wording import say
 
 TITLE = say("Choose the way")
+LONGEST = 2_000
+"""Characters of a question that a model is shown: what it wants stands there, the rest is pasted."""
+NEAR = 0.65
+"""The cosine from which an example decides; chosen on the choosing half of `eval routing`."""
+BY_WORDING = 0.95
+"""How sure wording is."""
+
+
+class Choice(BaseModel):
+    """A model's reply."""
+
+    intent: str
+    confidence: float = Field(ge=0, le=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The intent chosen, how sure that is in [0, 1], and one line on it for the timeline."""
+
+    intent: str
+    confidence: float
+    detail: str
 
 
 def run(state: TurnState, context: TurnContext) -> StepResult:
@@ -13,5 +54,76 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     Raises:
         BadInput: the forced intent does not exist.
     """
-    chosen = intent(state["forced_intent"] or DEFAULT_INTENT)
-    return StepResult({"intent": chosen.name}, chosen.title)
+    if state["forced_intent"]:
+        chosen = intent(state["forced_intent"])
+        detail = say("{cause} (chosen by you)", cause=chosen.title)
+        return StepResult({"intent": chosen.name}, detail)
+    update: dict[str, object] = {}
+    route, tokens = None, 0
+    if context.chat is not None and len(all_intents()) > 1:
+        try:
+            route, usage = choose(state["question"], papers_in(state), context.chat, context)
+            tokens = usage.prompt_tokens + usage.completion_tokens
+            update["usage"] = usage
+        except ModelFailed as error:
+            context.emit(Notice(error.code, error.message, error.hint))
+            update["model_failed"] = True
+        except Cancelled:
+            pass  # the steps that follow are not run
+    route = route or guess(state["question"], papers_in(state), context.examples)
+    update["intent"] = route.intent
+    return StepResult(update, route.detail, tokens)
+
+
+def papers_in(state: TurnState) -> int | None:
+    """Return how many papers were chosen, None for the whole library."""
+    chosen = state["scope"].paper_ids
+    return None if chosen is None else len(chosen)
+
+
+def choose(
+    question: str, papers: int | None, chat: ChatModel, context: TurnContext
+) -> tuple[Route | None, Usage]:
+    """Have the model choose; no route when its reply names no intent of the table.
+
+    Raises:
+        ModelFailed: the model cannot be used, or broke off.
+        Cancelled: the reader stopped it.
+    """
+    table = all_intents()
+    names = [entry.name for entry in table]
+    listed = Annotated[str, Field(json_schema_extra={"enum": list(names)})]
+    shape = create_model("Choice", __base__=Choice, intent=(listed, ...))
+    system = render("route_system", intents=table, default=DEFAULT_INTENT)
+    user = render("route_user", question=question[:LONGEST], papers=papers)
+    messages = [Message("system", system), Message("user", user)]
+    reply = ask(chat, messages, shape, context.cancelled)
+    if reply.value is None or reply.value.intent not in names:
+        return None, reply.usage
+    chosen = intent(reply.value.intent)
+    detail = say("{cause} (chosen by the model)", cause=chosen.title)
+    return Route(chosen.name, reply.value.confidence, detail), reply.usage
+
+
+def guess(question: str, papers: int | None, examples: Examples) -> Route:
+    """Choose without a model, in a few milliseconds.
+
+    Args:
+        question: as it was asked.
+        papers: how many are asked about, None when it is the whole library. One alone has
+            nothing to be compared with.
+        examples: the table's examples.
+    """
+    table = {entry.name: entry for entry in all_intents() if entry.name != "compare" or papers != 1}
+    name, words = wanted(question, table)
+    if name:
+        detail = say("{cause} (asked for by “{words}”)", cause=table[name].title, words=words)
+        return Route(name, BY_WORDING, detail)
+    near = {name: cosine for name, cosine in examples.nearest(question).items() if name in table}
+    best = max(near, key=near.__getitem__, default=DEFAULT_INTENT)
+    cosine = min(1.0, max(0.0, near.get(best, 0.0)))
+    if cosine < NEAR:
+        title = table[DEFAULT_INTENT].title
+        return Route(DEFAULT_INTENT, NEAR, say("{cause} (nothing else is asked for)", cause=title))
+    detail = say("{cause} (nearest example, {cosine:.2f})", cause=table[best].title, cosine=cosine)
+    return Route(best, cosine, detail)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypedDict
 from uuid import UUID
 
 from core.agent.events import Event
+from core.agent.examples import Examples
 from core.db.papers import PaperStore
 from core.models.chat import ChatModel
 from core.models.embed import Embedder
@@ -46,6 +47,10 @@ class TurnRequest:
 class TurnState(TypedDict):
     """A turn on its way through the graph. Every key is set anew for every turn.
 
+    `standalone` is the question as it would be asked without the conversation: what is searched
+    for and answered, in the language of `question`. `model_failed`: the chat model could not be
+    used, so the steps that follow do without. What a step returns as `usage` is added up.
+
     A writer of more than running text also sets `statements`, which are then what is verified, one
     by one, and `parts`, which arrange them (see `core.agent.draft`).
     """
@@ -56,7 +61,9 @@ class TurnState(TypedDict):
     forced_intent: str
     history: list[Exchange]
     full_text_tokens: int
+    model_failed: bool
     intent: str
+    standalone: str
     query: str
     hits: list[Hit]
     mode: Mode
@@ -81,7 +88,9 @@ def initial_state(
         forced_intent=request.intent,
         history=history,
         full_text_tokens=full_text_tokens,
+        model_failed=False,
         intent="",
+        standalone=request.question,
         query="",
         hits=[],
         mode="extractive",
@@ -104,6 +113,7 @@ class TurnContext:
     papers: PaperStore
     reader: PaperReader
     embedder: Embedder
+    examples: Examples
     chat: ChatModel | None
     vision: ChatModel | None
     context_tokens: int

@@ -140,11 +140,14 @@ def answer(
     *,
     first_number: int = 1,
     values: Fitted | None = None,
+    chinese: bool | None = None,
 ) -> ExtractiveAnswer:
     """Answer `question` from `hits` (best first) with two to five of their sentences.
 
-    The sentences stand in reading order and cite from `first_number` on, one number each.
+    The sentences stand in reading order and cite from `first_number` on, one number each. A refusal
+    is in the language of the question, or as `chinese` says.
     """
+    chinese = is_chinese(question) if chinese is None else chinese
     kind = about(question)
     whole = answering(kind, hits) if kind else []
     if whole:
@@ -152,10 +155,10 @@ def answer(
     values = values or fitted()
     scored = score(question, hits, embedder)
     if not scored.candidates:
-        return _refusal(question, hits, (), 0.0, first_number)
+        return _refusal(chinese, hits, (), 0.0, first_number)
     confidence = probability(refusal_features(scored, values), values)
     if confidence < values.threshold or kind:
-        return _refusal(question, hits, _closest(scored, values), confidence, first_number)
+        return _refusal(chinese, hits, _closest(scored, values), confidence, first_number)
     return _answer(select(scored, values), hits, confidence, first_number)
 
 
@@ -264,13 +267,12 @@ def _closest(scored: Scored, values: Fitted) -> list[Candidate]:
 
 
 def _refusal(
-    question: str,
+    chinese: bool,
     hits: Sequence[Hit],
     closest: Sequence[Candidate],
     confidence: float,
     first_number: int,
 ) -> ExtractiveAnswer:
-    chinese = is_chinese(question)
     several = len({hit.chunk.paper_id for hit in hits}) > 1
     text = REFUSALS[chinese, several]
     made = tuple(

@@ -253,11 +253,19 @@ class ChatModel:
         raise AssertionError("the last attempt returns or raises")
 
     def _response_format(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """Return how the reply's form is asked for, as far as the server understands it."""
+        """Return how the reply's form is asked for, as far as the server understands it.
+
+        In `extra_body`: langchain-openai has a way of its own with `response_format`, which loses
+        the usage that the server reports.
+        """
         if "json_schema" in self._formats:
             named = {"name": "reply", "schema": dict(schema)}
-            return {"response_format": {"type": "json_schema", "json_schema": named}}
-        return {"response_format": {"type": "json_object"}} if self._formats else {}
+            form: dict[str, Any] = {"type": "json_schema", "json_schema": named}
+        elif self._formats:
+            form = {"type": "json_object"}
+        else:
+            return {}
+        return {"extra_body": {"response_format": form}}
 
     def _wait_before_retry(self, error: "APIStatusError", attempt: int) -> float | None:
         """Return the seconds to wait, or None when trying again is of no use."""

@@ -47,7 +47,7 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
 
 def _first_of_all(state: TurnState, context: TurnContext, found: Sequence[Hit]) -> list[Hit]:
     """Return `found`, led by the abstract or first page where the paper as a whole is asked about."""
-    kind = about(state["question"])
+    kind = about(state["standalone"])
     if kind is None or state["selected"].strip():
         return list(found)
     wide = context.searcher.search(lookup(kind), state["scope"], SEEN).hits

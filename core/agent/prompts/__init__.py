@@ -6,7 +6,10 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-_FENCE = re.compile(r"<(?=\s*/?\s*(?:passage|selected_by_the_reader)\b)", re.IGNORECASE)
+_FENCE = re.compile(
+    r"<(?=\s*/?\s*(?:passage|selected_by_the_reader|note|question|conversation|text_to_check)\b)",
+    re.IGNORECASE,
+)
 _SPECIAL = re.compile(r"<\|([^|>]{1,40})\|>")
 
 
