@@ -1,17 +1,20 @@
 """What a specialist writes: statements with their citations, arranged in parts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.agent.events import CitationsReady, Token
 from core.agent.state import TurnContext
-from core.evidence.numbering import cited, strip, write
+from core.evidence.numbering import cited, renumber, strip, write
 from core.evidence.quotes import citation
 from core.evidence.support import best_quote
 from core.types import Citation, Exhibit, Hit, Mode, Part, PartKind, Usage
 
 Items = Sequence[int]
 """Statements, by the numbers `Draft.state` gave them."""
+
+INVENTED = 999
+"""The number of no citation: what a model cited that it was not offered becomes this."""
 
 
 class Draft:
@@ -50,6 +53,18 @@ class Draft:
         """Add a statement, citing `numbers` beside those it has markers of; return its place."""
         self._statements.append(f"{text.strip()} {write(numbers)}".strip())
         return len(self._statements) - 1
+
+    def adopt(self, text: str, sources: Mapping[int, Sequence[Hit]]) -> int:
+        """Add a statement that cites by numbers of its own, which `sources` explains.
+
+        Its markers get the draft's numbers. One that `sources` does not know stays invented, for
+        the verifier to take out and count.
+        """
+
+        def meant(n: int) -> Sequence[int]:
+            return self.offer(sources[n]) if n in sources else (INVENTED,)
+
+        return self.state(renumber(text, meant))
 
     def add_text(self, title: str, items: Items) -> None:
         """Finish a part of running text."""

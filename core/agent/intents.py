@@ -33,6 +33,25 @@ INTENTS: tuple[Intent, ...] = (
         icon="chat",
         way=("rewrite", "retrieve", "answer", "verify"),
     ),
+    Intent(
+        name="deep_read",
+        title=say("Read deeply"),
+        description=say("Read one paper from beginning to end into notes, with a glossary."),
+        icon="menu_book",
+        way=("deep_read", "verify"),
+        examples=(
+            "Read this paper deeply and take notes.",
+            "Give me detailed reading notes on the whole paper.",
+            "Walk me through this paper section by section.",
+            "Explain the paper's problem, idea, method and evidence in depth.",
+            "Help me understand this paper thoroughly from beginning to end.",
+            "精读这篇论文。",
+            "帮我做一份详细的阅读笔记。",
+            "从头到尾带我读一遍这篇文章。",
+            "逐步讲解这篇论文的问题、思路、方法和证据。",
+            "深入解读全文，并列出术语表。",
+        ),
+    ),
 )
 
 DEFAULT_INTENT = "chat"

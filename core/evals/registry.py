@@ -12,7 +12,17 @@ from core.agent.events import TurnFailed, TurnFinished
 from core.agent.state import TurnRequest
 from core.config import Settings
 from core.errors import BadInput, LecternError
-from core.evals import extraction, metadata, ocr, qa, references, retrieval, tables, triples
+from core.evals import (
+    deep_read,
+    extraction,
+    metadata,
+    ocr,
+    qa,
+    references,
+    retrieval,
+    tables,
+    triples,
+)
 from core.evals.sets import shared_sets
 from core.models.embed import load_embedders
 from core.types import LOCAL_USER, Citation, Hit, Scope
@@ -88,9 +98,23 @@ def _extraction(settings: Settings, data: Path | None, papers: Path | None) -> d
     return extraction.run(data or _shared_sets())
 
 
+def _deep_read(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    folders = (papers or _shared_sets(), SAMPLES)
+
+    with _scratch(settings) as bench:
+
+        def read(path: Path) -> deep_read.Notes:
+            paper = _add(bench, path)
+            request = TurnRequest(LOCAL_USER, "Read this.", paper_ids=(paper,), intent="deep_read")
+            return deep_read.notes_of(turn(bench, request))
+
+        return deep_read.run(data or OWN_SETS / "deep_read.jsonl", folders, read)
+
+
 EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]] = {
     "retrieval": _retrieval,
     "qa": _qa,
+    "deep_read": _deep_read,
     "extraction": _extraction,
     "metadata": _metadata,
     "ocr": _ocr,
@@ -117,13 +141,23 @@ def _search(bench: Workbench, question: str, paper: UUID, k: int) -> Sequence[Hi
 
 
 def _ask(bench: Workbench, question: str, paper: UUID) -> _Answer:
-    turn = bench.runner.start(TurnRequest(LOCAL_USER, question, paper_ids=(paper,)))
+    result = turn(bench, TurnRequest(LOCAL_USER, question, paper_ids=(paper,)))
+    cited = tuple(Citation.from_json(item) for item in result["citations"])
+    return _Answer(cited, result["refused"])
+
+
+def turn(bench: Workbench, request: TurnRequest) -> dict[str, Any]:
+    """Run a turn to its end and return its public form.
+
+    Raises:
+        LecternError: the turn failed.
+    """
+    turn = bench.runner.start(request)
     for event in bench.runner.follow(LOCAL_USER, turn.id):
         if event.kind == TurnFailed.kind:
             raise LecternError(event.data["message"], code=event.data["code"])
         if event.kind == TurnFinished.kind:
-            cited = tuple(Citation.from_json(item) for item in event.data["citations"])
-            return _Answer(cited, event.data["refused"])
+            return event.data
     raise LecternError("A turn ended without a word.")
 
 

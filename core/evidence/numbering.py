@@ -58,6 +58,11 @@ def strip(text: str) -> str:
     return _replace(text, lambda _: "")
 
 
+def renumber(text: str, meant: Callable[[int], Iterable[int]]) -> str:
+    """Return `text` with every number replaced by those it means."""
+    return _replace(text, lambda m: write(dict.fromkeys(k for n in m.numbers for k in meant(n))))
+
+
 def defuse(passage: str) -> str:
     """Return a paper's `passage` with its own `[12]` written `(12)`: not to be taken for ours."""
     return _replace(passage, lambda m: "(" + ", ".join(map(str, m.numbers)) + ")")

@@ -1,14 +1,23 @@
 """A workbench on a real database, in a folder of its own."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 import pytest
 
+from core.agent.state import TurnRequest
 from core.config import Settings
+from core.db.conversations import StoredEvent
 from core.ingest.worker import Worker
 from core.models.embed import Embedder, load_embedders
+from core.types import LOCAL_USER
 from core.workbench import Workbench
+from tests.conftest import ROOT
+from tests.fixtures.database import fresh_database
+from tests.fixtures.model_server import LoopbackServer
 
 MODEL = "use-multilingual"
 
@@ -27,6 +36,26 @@ def worker() -> Iterator[Worker]:
     worker.close()
 
 
+def _bench(
+    database_url: str, folder: Path, embedders: list[Embedder], worker: Worker, **settings: object
+) -> Workbench:
+    """Build a workbench with parts that outlive it; settings by their environment names."""
+
+    class Bench(Workbench):
+        worker = property(lambda self: shared_worker)
+        embedders = property(lambda self: shared_embedders)
+
+    shared_worker, shared_embedders = worker, embedders
+    values = {
+        "DATABASE_URL": database_url,
+        "LECTERN_DATA_DIR": folder,
+        "EMBEDDING_MODELS": MODEL,
+        **settings,
+    }
+    kind = Bench if values["EMBEDDING_MODELS"] == MODEL else Workbench
+    return kind(Settings(_env_file=None, **values))
+
+
 @pytest.fixture
 def make_bench(
     database_url: str, tmp_path: Path, embedders: list[Embedder], worker: Worker
@@ -34,23 +63,8 @@ def make_bench(
     """Build workbenches; settings by their environment names. All are closed in the end."""
     benches = []
 
-    class Bench(Workbench):
-        """With parts that outlive it."""
-
-        worker = property(lambda self: shared_worker)
-        embedders = property(lambda self: shared_embedders)
-
-    shared_worker, shared_embedders = worker, embedders
-
     def make(**settings: object) -> Workbench:
-        values = {
-            "DATABASE_URL": database_url,
-            "LECTERN_DATA_DIR": tmp_path / "data",
-            "EMBEDDING_MODELS": MODEL,
-            **settings,
-        }
-        kind = Bench if values["EMBEDDING_MODELS"] == MODEL else Workbench
-        benches.append(kind(Settings(_env_file=None, **values)))
+        benches.append(_bench(database_url, tmp_path / "data", embedders, worker, **settings))
         return benches[-1]
 
     yield make
@@ -62,3 +76,83 @@ def make_bench(
 def bench(make_bench: Callable[..., Workbench]) -> Workbench:
     """A workbench without any key."""
     return make_bench()
+
+
+@dataclass
+class Asked:
+    """A turn that is over: its events as they came."""
+
+    events: list[StoredEvent]
+
+    @property
+    def result(self) -> dict[str, Any]:
+        assert self.events[-1].kind == "turn_finished", self.events[-1].data
+        return self.events[-1].data
+
+    @property
+    def failure(self) -> dict[str, Any]:
+        assert self.events[-1].kind == "turn_failed"
+        return self.events[-1].data
+
+    def of_kind(self, kind: str) -> list[dict[str, Any]]:
+        return [event.data for event in self.events if event.kind == kind]
+
+    @property
+    def notices(self) -> list[str]:
+        return [notice["code"] for notice in self.of_kind("notice")]
+
+    def said(self, title: str) -> str:
+        """Return the sentences of the part of that title, its cells included."""
+        (part,) = [part for part in self.result["parts"] if part["title"] == title]
+        cells = [i for row in part["rows"] for cell in row for i in cell]
+        return " ".join(self.result["sentences"][i]["text"] for i in [*part["items"], *cells])
+
+
+@dataclass
+class Room:
+    """The sample papers, read once for many tests, and who may be asked about them.
+
+    Tests add nothing to the library. `model` is the loopback server of `modelled`.
+    """
+
+    offline: Workbench
+    modelled: Workbench
+    model: LoopbackServer
+    papers: dict[str, UUID]
+
+    def ask(self, bench: Workbench, question: str, *names: str, intent: str) -> Asked:
+        """Run a turn over the named papers (none: all) to its end."""
+        scope = tuple(self.papers[name] for name in names) or None
+        request = TurnRequest(LOCAL_USER, question, paper_ids=scope, intent=intent)
+        turn = bench.runner.start(request)
+        return Asked(list(bench.runner.follow(LOCAL_USER, turn.id)))
+
+
+@pytest.fixture(scope="session")
+def _room(
+    database_server: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    embedders: list[Embedder],
+    worker: Worker,
+) -> Iterator[Room]:
+    folder, model = tmp_path_factory.mktemp("room"), LoopbackServer()
+    loopback = {"LLM_BASE_URL": model.url, "LLM_API_KEY": "k-secret", "LLM_MODEL": "loop"}
+    sight = {"VISION_MODEL": "sees", "LLM_CONTEXT_TOKENS": 3500}
+    with fresh_database(database_server) as url:
+        offline = _bench(url, folder / "a", embedders, worker)
+        modelled = _bench(url, folder / "b", embedders, worker, **loopback, **sight)
+        papers = {
+            path.stem: offline.ingestor.ingest(LOCAL_USER, path.name, path.read_bytes()).paper_id
+            for path in sorted((ROOT / "data" / "samples").glob("*.pdf"))
+        }
+        yield Room(offline, modelled, model, papers)
+        modelled.close()
+        offline.close()
+    model.stop()
+
+
+@pytest.fixture
+def room(_room: Room) -> Room:
+    """The room, with a model server that has forgotten what was asked before."""
+    _room.model.reset()
+    return _room
