@@ -8,6 +8,7 @@ from typing import NamedTuple
 from core.evidence.facts import Facts, stem
 from core.evidence.language import CJK
 from core.evidence.lexicon import (
+    AXES,
     EXCLUSIVE,
     HAN_FUNCTION,
     HAN_NAMED,
@@ -24,6 +25,7 @@ _TOKEN = re.compile(rf"[^\W\d_{CJK}][^\W_{CJK}]*|[{CJK}]|\d[\d.,]*")
 _NO_CONTENT = STOP_WORDS | frozenset(NEGATIONS) | frozenset("没未无不")
 _LISTED = re.compile(r"(?:[,;、]|\b(?:and|or)\b|[和与及或])(?:\s*(?:and|or)\b)?")
 _LONGEST_THING = 8
+_DIRECTIONS = frozenset().union(*(pole for axis in AXES[:3] for pole in axis))
 _NO_HAN = frozenset(HAN_FUNCTION) - {"中"}
 _NEAR = {True: 0.6, False: 0.5}
 """The share of the claim's tokens from which it is nearly verbatim; of Han characters and words."""
@@ -76,8 +78,11 @@ def exchanged(claim: Facts, evidence: Facts) -> bool:
 
 
 def _shared(mine: list[str], theirs: list[str]) -> tuple[list[str], list[str]]:
-    """Return the stems that both have exactly once, in the order of each."""
-    first, second = [stem(t) for t in mine], [stem(t) for t in theirs]
+    """Return the stems that both have exactly once, in the order of each.
+
+    Without those that say a direction: "survival was higher" is "higher survival".
+    """
+    first, second = ([stem(t) for t in tokens if t not in _DIRECTIONS] for tokens in (mine, theirs))
     ours, others = Counter(first), Counter(second)
     both = {token for token, n in ours.items() if others[token] == n == 1}
     return [t for t in first if t in both], [t for t in second if t in both]

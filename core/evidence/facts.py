@@ -44,6 +44,10 @@ _WORD_NUMBER = re.compile(
     rf"|(?P<zh>[两二三四五六七八九十])(?=[{HAN_COUNTED}])|(?P<whole>一半|翻倍)",
     re.IGNORECASE,
 )
+_OUT_OF = re.compile(
+    r" (?:the|our|all|these|those) (?:[a-z0-9]+ )?(?P<noun>[a-z][a-z-]+)\b", re.IGNORECASE
+)
+"""Three of the nine *sites*."""
 _LABEL = re.compile(
     r"(?<![A-Za-z0-9.°’'=/+*^(_-])(?:(?<!^)(?<!^[\"“])(?<![.!?:] )(?<!\d )A|A(?= (?:is|was|beats"
     r"|outperforms|outperformed|exceeds|causes|and B)\b)|(?<!\d )[B-HJ-Z])(?![A-Za-z0-9]|[-.'’^(]\w"
@@ -249,6 +253,8 @@ def _quantity(match: re.Match[str], after: str) -> Quantity:
 
 def _counted(match: re.Match[str]) -> str:
     noun = (match["noun"] or "").casefold()
+    if noun == "of" and (whole := _OUT_OF.match(match.string, match.end("noun"))):
+        noun = whole["noun"].casefold()
     return "" if noun in STOP_WORDS else stem(noun)
 
 

@@ -221,6 +221,8 @@ EXCLUSIVE: tuple[frozenset[str], ...] = (
     pigs pig zebrafish flies drosophila yeast sheep cattle birds fish chickens ferrets 小鼠 大鼠 人类
     猴子 兔子 猪 狗 猫 斑马鱼 果蝇 酵母"""),
     words("left right central 左 右"),
+    words("快 慢"),
+    words("强 弱"),
     words("anterior posterior dorsal ventral lateral medial 前部 后部 背侧 腹侧 外侧 内侧"),
     words("north south east west northern southern eastern western 北部 南部 东部 西部 北方 南方"),
     words("spring summer autumn winter 春季 夏季 秋季 冬季 春 夏 秋 冬"),
@@ -275,6 +277,7 @@ SYNONYMS: tuple[frozenset[str], ...] = tuple(
     for line in """
     use uses used using employ employs employed apply applies applied adopt adopts adopted utilise utilize utilised utilized leverage leverages leveraged exploit exploits
     show shows showed shown demonstrate demonstrates demonstrated reveal reveals revealed indicate indicates indicated report reports reported
+    receive receives received get gets got given
     find finds found observe observes observed see seen detect detected identify identified discover discovered
     propose proposes proposed introduce introduces introduced present presents presented describe describes described develop developed design designed devise devised
     enrol enroll enrolled recruit recruited include included involve involved comprise comprised

@@ -459,7 +459,7 @@ def _sides(found: Facts) -> tuple[frozenset[str], frozenset[str]] | None:
         return None
     left = content(found.text[: comparator.start()])
     right = content(found.text[comparator.end() :])
-    if found.text.startswith(" by ", comparator.end()):
+    if comparator.group() != "than" and found.text.startswith(" by ", comparator.end()):
         left, right = right, left
     return left - right, right - left
 
