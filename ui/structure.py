@@ -10,12 +10,14 @@ from core.ingest.queue import OVER
 from core.types import Reference, Structure, Table
 from ui.evidence import turn_to
 from ui.frame import Session
-from ui.language import _
+from ui.language import _, ngettext
 from ui.safe import plain
 
 SHOWN = 60
 """Tables and figures drawn at most; further ones are named."""
 HIGH = 420
+_BLANK = "\u200a"
+"""Names a column without a head, and tells columns of one name apart, unseen."""
 
 
 def show(session: Session, paper: UUID, name: str) -> None:
@@ -45,6 +47,9 @@ def show(session: Session, paper: UUID, name: str) -> None:
         "figures": _figures,
         "references": _references,
     }
+    counted = _counted(chosen, structure)
+    if counted:
+        st.caption(counted)
     long = len(structure.tables) > 1 if chosen == "tables" else len(structure.figures) > 6
     with st.container(
         key="holds", height=HIGH if chosen in ("tables", "figures") and long else "content"
@@ -73,15 +78,24 @@ def _unread(session: Session, paper: UUID, name: str) -> None:
         )
 
 
+def _counted(chosen: str, structure: Structure) -> str:
+    """Return how many tables or figures there are to scroll through, if more than one."""
+    tables, figures = len(structure.tables), len(structure.figures)
+    if chosen == "tables" and tables > 1:
+        return ngettext("{count} table", "{count} tables", tables).format(count=tables)
+    if chosen == "figures" and figures > 1:
+        return ngettext("{count} figure", "{count} figures", figures).format(count=figures)
+    return ""
+
+
 def _contents(structure: Structure, key: str) -> None:
     if not structure.sections:
         st.caption(_("This paper has no sections that could be recognised."))
         return
     rows = [
-        {"section": "\u2003" * (head.level - 1) + head.title, "page": head.page}
+        {"page": head.page, "section": "\u2003" * (head.level - 1) + head.title}
         for head in structure.sections
     ]
-    st.caption(_("Tick a line to open its page."))
     _to_pages(rows, key, {"section": st.column_config.TextColumn(_("Section"), width="large")})
 
 
@@ -99,7 +113,10 @@ def _references(structure: Structure, key: str) -> None:
         ),
         "text": st.column_config.TextColumn(_("As printed"), width=400),
     }
-    _to_pages([_entry(entry) for entry in structure.references], key, columns)
+    rows = [_entry(entry) for entry in structure.references]
+    if not any(row["label"] for row in rows):
+        rows = [{name: value for name, value in row.items() if name != "label"} for row in rows]
+    _to_pages(rows, key, columns)
 
 
 def _entry(entry: Reference) -> dict[str, Any]:
@@ -128,6 +145,7 @@ def _to_pages(rows: list[dict[str, Any]], key: str, columns: dict[str, Any]) -> 
         for at in st.session_state[key].selection.rows:
             turn_to("", rows[at]["page"])
 
+    st.caption(_("Tick a line to open its page."))
     st.dataframe(
         rows,
         key=key,
@@ -153,9 +171,9 @@ def _columns(table: Table) -> dict[str, list[str]]:
     columns: dict[str, list[str]] = {}
     head, *rows = table.rows
     for at, name in enumerate(head):
-        shown = name or str(at + 1)
+        shown = name or _BLANK
         while shown in columns:
-            shown += "\u200a"
+            shown += _BLANK
         columns[shown] = [row[at] for row in rows]
     return columns
 
@@ -169,15 +187,16 @@ def _figures(structure: Structure, key: str) -> None:
 
 
 def _captioned(caption: str, page: int, key: str) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(gap="xsmall"):
         st.button(
             _("page {page}").format(page=page),
             key=key,
             icon=":material/article:",
+            type="tertiary",
             on_click=turn_to,
             args=("", page),
         )
-        st.markdown(plain(caption), width="stretch")
+        st.markdown(f":small[{plain(caption)}]")
 
 
 def _unshown(count: int) -> None:
