@@ -35,6 +35,8 @@ class Settings(BaseSettings):
     llm_model: str = Field("", validation_alias="LLM_MODEL")
     vision_model: str = Field("", validation_alias="VISION_MODEL")
     llm_context_tokens: int = Field(16_000, ge=1_000, validation_alias="LLM_CONTEXT_TOKENS")
+    llm_price_in: float = Field(0.0, ge=0, validation_alias="LLM_PRICE_IN")
+    llm_price_out: float = Field(0.0, ge=0, validation_alias="LLM_PRICE_OUT")
     llm_timeout: float = Field(60.0, gt=0, validation_alias="LLM_TIMEOUT")
     deepseek_api_key: SecretStr = Field(SecretStr(""), validation_alias="DEEPSEEK_API_KEY")
     openai_api_key: SecretStr = Field(SecretStr(""), validation_alias="OPENAI_API_KEY")

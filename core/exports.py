@@ -109,6 +109,30 @@ def to_csv(turns: Sequence[TurnRow]) -> bytes:
     return b"\xef\xbb\xbf" + out.getvalue().encode(errors="replace")
 
 
+def table_to_csv(part: Mapping[str, Any], sentences: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return a table part of an answer: a row for each head, and per column text and verdicts."""
+    columns = [name for column in part["columns"] for name in (column, f"{column} (verdict)")]
+    rows = [
+        [head, *(text for cell in row for text in _cell(cell, sentences))]
+        for head, row in zip(part["heads"], part["rows"], strict=True)
+    ]
+    return cells_to_csv([["", *columns], *rows])
+
+
+def cells_to_csv(rows: Sequence[Sequence[str]]) -> bytes:
+    """Return rows of cells as CSV in UTF-8 with a byte order mark, harmless to a spreadsheet."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerows([_harmless(cell) for cell in row] for row in rows)
+    return b"\xef\xbb\xbf" + out.getvalue().encode(errors="replace")
+
+
+def _cell(cell: Sequence[int], sentences: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    said = [sentences[at] for at in cell]
+    verdicts = dict.fromkeys(sentence["verdict"] for sentence in said if sentence["verdict"])
+    return " ".join(sentence["text"] for sentence in said), ", ".join(verdicts)
+
+
 def to_json(title: str, turns: Sequence[TurnRow], papers: Papers) -> str:
     """Return the whole conversation as one document; `Citation.from_json` reads its citations."""
     cited = _cited_papers(turns, papers)
@@ -139,19 +163,54 @@ def _cited_papers(turns: Sequence[TurnRow], papers: Papers) -> dict[UUID, PaperM
 
 
 def _answer(turn: TurnRow, numbers: Mapping[int, int], translate: Translate) -> list[str]:
-    """Return the answer's paragraphs and what became of the turn."""
-    paragraphs: list[list[str]] = []
-    for new, text, verdict in _pieces(turn):
-        if new or not paragraphs:
-            paragraphs.append([])
-        paragraphs[-1].append(_sentence(text, verdict, numbers, translate))
-    blocks = [" ".join(sentences) for sentences in paragraphs]
+    """Return the answer's paragraphs or parts, and what became of the turn."""
+    if turn.parts and turn.sentences:
+        said = [_sentence(s["text"], s, numbers, translate) for s in turn.sentences]
+        blocks = [block for part in turn.parts for block in _part(part, said)]
+    else:
+        blocks = _paragraphs(turn, numbers, translate)
     if turn.state == "stopped":
         stopped = translate(say("The reader stopped the answer here."))
         blocks.append(f"*{_plain(stopped)}*")
     if turn.error is not None:
         blocks.append(f"*{_plain(translate(turn.error.get('message', '')))}*")
     return blocks
+
+
+def _paragraphs(turn: TurnRow, numbers: Mapping[int, int], translate: Translate) -> list[str]:
+    paragraphs: list[list[str]] = []
+    for new, text, verdict in _pieces(turn):
+        if new or not paragraphs:
+            paragraphs.append([])
+        paragraphs[-1].append(_sentence(text, verdict, numbers, translate))
+    return [" ".join(sentences) for sentences in paragraphs]
+
+
+def _part(part: Mapping[str, Any], said: Sequence[str]) -> list[str]:
+    """Return a part as Markdown: a heading, then sentences, a list, a table or a caption."""
+    blocks = [f"### {_plain(part['title'])}"] if part["title"] else []
+    items = [said[at] for at in part["items"]]
+    if part["kind"] == "claims":
+        blocks.append("\n".join(f"- {item.removeprefix('- ')}" for item in items))
+    elif items:
+        blocks.append(" ".join(items))
+    if part["kind"] == "table":
+        rows = [
+            [_plain(head), *(" ".join(said[at] for at in cell) for cell in row)]
+            for head, row in zip(part["heads"], part["rows"], strict=True)
+        ]
+        blocks.append(_grid([["", *map(_plain, part["columns"])], *rows]))
+    if exhibit := part["exhibit"]:
+        blocks.append(f"*{_plain(exhibit['caption'])}*" if exhibit["caption"] else "")
+        if exhibit["rows"]:
+            blocks.append(_grid([[_plain(cell) for cell in row] for row in exhibit["rows"]]))
+    return blocks
+
+
+def _grid(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of finished Markdown as a table (GFM); its bars are escaped already."""
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])
 
 
 def _pieces(turn: TurnRow) -> list[tuple[bool, str, Mapping[str, Any]]]:
@@ -322,6 +381,10 @@ def _turn(turn: TurnRow) -> dict[str, Any]:
         "mode": turn.mode,
         "answer": turn.answer,
         "sentences": list(turn.sentences),
+        "parts": list(turn.parts),
+        "forced_intent": turn.forced,
+        "rating": turn.rating,
+        "rating_reason": turn.rating_reason,
         "citations": list(turn.citations),
         "steps": list(turn.steps),
         "usage": turn.usage,

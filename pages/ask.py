@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import conversation, evidence, history
+from ui import conversation, evidence, history, ways
 from ui.frame import LIBRARY, link, page
 from ui.language import _
 from ui.papers import queue, sample_button
@@ -25,8 +25,11 @@ with page() as session:
         if turns:
             row = session.bench.conversations.conversation(session.user, turns[0].conversation_id)
             history.header(session, row, turns)
+            history.costs(session, turns)
         if papers:
-            conversation.choose_papers(session, papers)
+            with st.container(horizontal=True, gap="xsmall", key="about-what"):
+                conversation.choose_papers(session, papers)
+                ways.choose()
             if not turns:
                 st.header(_("What would you like to know?"), anchor=False)
                 conversation.first_questions(session, papers)

@@ -5,10 +5,11 @@ from typing import Any
 
 import streamlit as st
 
-from ui.components import AnswerLabels, answer_text, paragraph_starts
+from ui import meter
 from ui.evidence import cite, cited, close
 from ui.frame import Session
 from ui.language import _, ngettext, translated
+from ui.parts import show_answer, verdict_words
 from ui.safe import plain
 from ui.state import tick, ticked
 from ui.turnview import TurnView, checked, verdicts_of
@@ -22,16 +23,6 @@ STEP_ICONS = {
 
 
 SIGNS = {"supported": "✓", "partly": "◐", "contradicted": "✗", "unsupported": "○"}
-
-
-def verdict_words() -> dict[str, str]:
-    """Return what the page calls each verdict; a sign stands beside it, never a colour alone."""
-    return {
-        "supported": _("supported"),
-        "partly": _("partly supported"),
-        "contradicted": _("contradicted by its passage"),
-        "unsupported": _("not supported by a passage"),
-    }
 
 
 def show_turn(session: Session, view: TurnView, *, last: bool) -> None:
@@ -89,53 +80,18 @@ def _answer(session: Session, view: TurnView) -> None:
         if view.text:
             st.markdown(plain(view.text))
         return
-    answer_text(
-        _sentences(view),
-        key=f"answer-{view.id}",
-        current=cited(view),
-        labels=_labels(view),
-        on_open=lambda n: cite(view, n),
-    )
-    _small_print(view)
+    show_answer(session, view)
+    _small_print(session, view)
 
 
-def _sentences(view: TurnView) -> list[dict[str, Any]]:
-    starts = paragraph_starts(view.text)
-    if len(starts) != len(view.sentences):
-        starts = [False] * len(view.sentences)
-    return [
-        {**sentence, "reason": translated(sentence["reason"]), "paragraph": start}
-        for sentence, start in zip(view.sentences, starts, strict=True)
-    ]
-
-
-def _labels(view: TurnView) -> AnswerLabels:
-    words = {
-        citation["n"]: _("Citation {n}: page {page}, {title}").format(
-            n=citation["n"], page=citation["page"], title=citation["title"]
-        )
-        for citation in view.citations
-    }
-    return {
-        "citations": words,
-        "verdicts": verdict_words(),
-        "removed": _("citations that do not exist were removed: {numbers}"),
-    }
-
-
-def _small_print(view: TurnView) -> None:
-    parts = []
+def _small_print(session: Session, view: TurnView) -> None:
     good, all_ = checked(view.sentences)
-    if all_:
-        parts.append(_("{good} of {all} sentences supported").format(good=good, all=all_))
-    spent, whole = view.usage.get("prompt_tokens", 0), view.usage.get("full_text_tokens", 0)
-    if view.mode == "llm" and spent:
-        saved = _("{spent} prompt tokens instead of {whole} for the whole text")
-        parts.append(saved.format(spent=f"{spent:,}", whole=f"{whole:,}"))
-    elif view.mode == "extractive" and all_:
+    parts = [_("{good} of {all} sentences supported").format(good=good, all=all_)] if all_ else []
+    if view.mode == "extractive" and all_:
         parts.append(_("in the papers' own words: no language model was used"))
-    if parts:
-        st.caption(" · ".join(parts))
+    parts.append(meter.of_turn(session.bench.settings, view.usage))
+    if any(parts):
+        st.caption(" · ".join(part for part in parts if part))
 
 
 def _citations(session: Session, view: TurnView, *, open_: bool) -> None:

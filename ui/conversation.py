@@ -5,10 +5,12 @@ from uuid import UUID
 
 import streamlit as st
 
+from core.agent.intents import intent
 from core.agent.state import TurnRequest
 from core.db.conversations import TurnRow
 from core.errors import LecternError, NotFound
 from core.types import PaperRow
+from ui import rerun, turnfoot, ways
 from ui.answers import show_turn
 from ui.frame import ASK, Session, error_text, fragment, go, parameter_id
 from ui.history import stop_running
@@ -19,6 +21,7 @@ from ui.state import Selected, state
 from ui.turnview import TurnView, from_events, from_row
 
 POLL_SECONDS = 0.2
+RERUN_SECONDS = 0.5
 IDLE_SECONDS = 3.0
 """How often an idle page looks whether another tab has asked something."""
 QUOTED = 160
@@ -43,11 +46,17 @@ def load(session: Session, conversation: UUID | None) -> list[TurnRow]:
 
 def show(session: Session, turns: list[TurnRow]) -> None:
     """Draw all turns; the running ones fill in as they go."""
+    reruns = (
+        session.bench.conversations.repeats(session.user, turns[0].conversation_id) if turns else {}
+    )
     for turn in turns:
         if turn.state == "running":
             _running(session, turn)
-        else:
-            show_turn(session, from_row(turn), last=turn is turns[-1])
+            continue
+        show_turn(session, from_row(turn), last=turn is turns[-1])
+        turnfoot.draw(session, turn)
+        if turn.id in reruns:
+            _rerun(session, turn, reruns[turn.id])
     if turns and turns[-1].state != "running":
         _watch_for_others(session, turns)
 
@@ -81,6 +90,27 @@ def _running(session: Session, turn: TurnRow) -> None:
             )
 
     fragment(watch, POLL_SECONDS if ours else IDLE_SECONDS)
+
+
+def _rerun(session: Session, turn: TurnRow, again: TurnRow) -> None:
+    """Show what changed in a rerun; one that is still running is watched to its end."""
+    if again.state != "running":
+        rerun.show(session, turn, again)
+        return
+
+    def watch() -> None:
+        if session.bench.conversations.turn(session.user, again.id).state != "running":
+            st.rerun()
+        st.status(_("Running the question again…"), state="running")
+        st.button(
+            _("Stop"),
+            key=f"stop-{again.id}",
+            icon=":material/stop_circle:",
+            on_click=_stop,
+            args=(session, again.id),
+        )
+
+    fragment(watch, RERUN_SECONDS)
 
 
 def _is_over(session: Session, turn: TurnRow) -> bool:
@@ -175,7 +205,8 @@ def first_questions(session: Session, rows: list[PaperRow]) -> None:
     """Offer questions to begin with."""
     scope = state().scope
     asked_about = [row for row in rows if not scope or row.paper_id in scope]
-    suggested = suggestions(asked_about) or _general_questions()
+    wanted = ways.opening(intent(state().intent)) if state().intent else ""
+    suggested = [wanted] if wanted else suggestions(asked_about) or _general_questions()
     st.caption(_("Try one of these, or ask your own"))
     with st.container(gap="xsmall"):
         for number, question in enumerate(suggested):
@@ -213,8 +244,9 @@ def question_box(session: Session) -> None:
                 on_click=_unselect,
                 type="tertiary",
             )
+    usual = _("Ask about this passage") if marked else _("Ask about your papers")
     st.chat_input(
-        _("Ask about this passage") if marked else _("Ask about your papers"),
+        ways.placeholder() or usual,
         key="question",
         on_submit=_submitted,
         args=(session,),
@@ -240,7 +272,13 @@ def ask(session: Session, question: str) -> None:
     """
     conversation = conversation_id()
     scope = state().scope or None
-    request = TurnRequest(session.user, question, paper_ids=scope, conversation_id=conversation)
+    request = TurnRequest(
+        session.user,
+        question,
+        paper_ids=scope,
+        conversation_id=conversation,
+        intent=state().intent,
+    )
     if state().selected:
         request = _about(request, state().selected)
     try:
@@ -250,7 +288,7 @@ def ask(session: Session, question: str) -> None:
     except LecternError as error:
         state().problem = error_text(error)
         return
-    state().selected = None
+    state().selected, state().intent = None, ""
     go(ASK, conversation=str(turn.conversation_id))
 
 

@@ -28,6 +28,8 @@ PAPER, PAGE = "paper", "page"
 HEIGHT = 720
 SHOWN = 30
 """Places listed; all of them are marked on their pages."""
+NAMED = 12
+"""Citations of an answer that all have a button in the pane."""
 SHORT = 24
 """Characters of what is searched for that stand beside the button."""
 
@@ -88,7 +90,7 @@ def _head(session: Session, turn: TurnRow, citation: Mapping[str, Any]) -> None:
     where = _("cited: page {page}").format(page=citation["page"])
     section = f" · {plain(citation['section'])}" if citation["section"] else ""
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="cites"):
-        for other in turn.citations:
+        for other in _neighbours(turn, citation):
             st.button(
                 f"[{other['n']}]",
                 key=f"cite-{other['n']}",
@@ -98,6 +100,14 @@ def _head(session: Session, turn: TurnRow, citation: Mapping[str, Any]) -> None:
                 help=plain(other["quote"][:200]),
             )
         st.caption(f"{where}{section}", width="stretch")
+
+
+def _neighbours(turn: TurnRow, citation: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the citations to go on to: all of them, or where they are many those of this page."""
+    if len(turn.citations) <= NAMED:
+        return list(turn.citations)
+    place = citation["file"], citation["page"]
+    return [other for other in turn.citations if (other["file"], other["page"]) == place]
 
 
 def _page_of_citation(session: Session, turn: TurnRow, citation: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 from core import exports
 from core.db.conversations import ConversationRow, TurnRow
 from core.errors import LecternError
+from ui import meter
 from ui.frame import ASK, Session, error_text, go, link
 from ui.language import _, translated
 from ui.safe import plain
@@ -51,6 +52,13 @@ def header(session: Session, row: ConversationRow, turns: list[TurnRow]) -> None
             on_click=remove,
             args=(session, row),
         )
+
+
+def costs(session: Session, turns: list[TurnRow]) -> None:
+    """Say what the conversation's answers have cost so far, where a model wrote them."""
+    said = meter.of_conversation(session.bench.settings, [turn.usage for turn in turns])
+    if said:
+        st.caption(said)
 
 
 def remove(session: Session, row: ConversationRow) -> None:

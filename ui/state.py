@@ -34,8 +34,9 @@ class State:
     """The session's state.
 
     `scope`: the papers the next question is about, none means all; `scope_of`: in which conversation
-    ('' in a new one). `problem` is a sentence to show on the next run, then forgotten. `going`: the
-    page to open when the next run begins; `address`: page and parameters of the last run.
+    ('' in a new one). `intent`: what the next question wants, '' when it decides itself. `problem` is
+    a sentence to show on the next run, then forgotten. `going`: the page to open when the next run
+    begins; `address`: page and parameters of the last run.
     `pane_pages`: where the reader has turned beside a citation, by turn and number.
     """
 
@@ -43,6 +44,7 @@ class State:
     scope: tuple[UUID, ...] = ()
     scope_of: str = ""
     selected: Selected | None = None
+    intent: str = ""
     removal: Removal | None = None
     problem: str = ""
     going: tuple[str, dict[str, str]] | None = None

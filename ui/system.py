@@ -71,6 +71,9 @@ def sizes(session: Session) -> None:
         st.metric(_("Papers"), f"{len(rows):,}")
         st.metric(_("Pages"), f"{sum(row.pages for row in rows):,}")
         st.metric(_("Passages"), f"{sum(row.chunks for row in rows):,}")
+        good, bad = session.bench.conversations.ratings(session.user)
+        st.metric(_("Answers found useful"), f"{good:,}")
+        st.metric(_("Answers found not useful"), f"{bad:,}")
 
 
 def versions() -> None:

@@ -14,7 +14,8 @@ class Intent:
     """What a reader may want, and the steps that do it (module names in `core.agent.nodes`).
 
     `icon` is the name of a Material symbol. `examples` are questions that mean this, in English
-    and Chinese: without a model the router goes by the nearest.
+    and Chinese: without a model the router goes by the nearest. `starts`: whether the first of them
+    can be asked as it stands, without words of the reader's own.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Intent:
     icon: str
     way: tuple[str, ...]
     examples: tuple[str, ...] = ()
+    starts: bool = True
 
 
 INTENTS: tuple[Intent, ...] = (

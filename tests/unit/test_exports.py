@@ -13,8 +13,16 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from core.db.conversations import TurnRow
-from core.exports import CSV_COLUMNS, to_bibtex, to_csv, to_json, to_markdown
-from core.types import AnswerSentence, Box, Citation, PaperMeta, Scores, Verdict
+from core.exports import (
+    CSV_COLUMNS,
+    cells_to_csv,
+    table_to_csv,
+    to_bibtex,
+    to_csv,
+    to_json,
+    to_markdown,
+)
+from core.types import AnswerSentence, Box, Citation, Exhibit, PaperMeta, Part, Scores, Verdict
 
 PAPER, OTHER = UUID(int=1), UUID(int=2)
 META = PaperMeta(
@@ -285,3 +293,49 @@ def test_json_reads_back() -> None:
     assert row["sentences"][1]["verdict"] == "contradicted"
     assert datetime.fromisoformat(row["started_at"]) == datetime(2026, 1, 2, tzinfo=UTC)
     assert [paper["paper_id"] for paper in document["papers"]] == [str(PAPER), str(OTHER)]
+
+
+def in_parts(evil: str = "") -> TurnRow:
+    said = [
+        AnswerSentence(f"Accuracy {evil} [1]", (1,), Verdict("supported")),
+        AnswerSentence("It rose. [1]", (1,), Verdict("contradicted", "the passage says it fell")),
+        AnswerSentence("Pigs fly."),
+    ]
+    box = Box(0, 0, 1, 1)
+    data = Exhibit(PAPER, "f" * 64, 2, box, f"Table 1: {evil}", (("a", "b"), (evil or "x", "=1")))
+    parts = (
+        Part("table", f"Facts {evil}", (), ("Value",), ("Metric",), (((0, 1),),)),
+        Part("claims", "Claims", (1, 2)),
+        Part("data", "Table 1", (0,), exhibit=data),
+    )
+    return turn(said, [citation()], parts=tuple(part.to_json() for part in parts))
+
+
+def test_parts_become_headings_tables_and_lists():
+    html = MarkdownIt("commonmark").enable("table").render(to_markdown("T", [in_parts()], {PAPER: META}))
+    assert html.count("<table>") == 2
+    assert "<h3>Facts" in html
+    assert "<li>Pigs fly.</li>" in html
+    assert "contradicted by its passage: the passage says it fell" in html
+
+
+@pytest.mark.parametrize("evil", EVIL)
+def test_parts_do_nothing_either(evil):
+    text = to_markdown("T", [in_parts(evil)], {PAPER: META})
+    html = MarkdownIt("commonmark").enable("table").render(text)
+    assert html.count("<table>") == 2
+    assert not re.search(r"<(img|script|a )", html)
+
+
+def test_a_table_is_taken_away_with_its_verdicts():
+    row = in_parts()
+    lines = rows_of(table_to_csv(row.parts[0], row.sentences))
+    assert lines == [
+        ["", "Value", "Value (verdict)"],
+        ["Metric", "Accuracy  [1] It rose. [1]", "supported, contradicted"],
+    ]
+    assert rows_of(cells_to_csv([["=1+1", "ok"]])) == [["'=1+1", "ok"]]
+
+
+def rows_of(data: bytes) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))

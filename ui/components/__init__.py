@@ -4,11 +4,12 @@ They draw what they are given as text (never as markup) and tell what the reader
 come from the caller, translated; their colours from Streamlit's theme.
 """
 
-from ui.components.answer import AnswerLabels, Sentence, answer_text, paragraph_starts
+from ui.components.answer import AnswerLabels, AnswerPart, Sentence, answer_text, paragraph_starts
 from ui.components.page import Mark, PageEvent, PageLabels, page_view
 
 __all__ = [
     "AnswerLabels",
+    "AnswerPart",
     "Mark",
     "PageEvent",
     "PageLabels",

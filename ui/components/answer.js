@@ -40,8 +40,16 @@ function cut(text, pattern) {
   return [...pieces, [text.slice(last), null]].filter(([piece]) => piece)
 }
 
-/** Sort the sentences into paragraphs and list items: [{kind, value, parts: [{text, sentence}]}]. */
-function blocksOf(sentences) {
+/** Sort an answer's parts into blocks: headings, paragraphs, list items, tables, claims. */
+function blocksOf(parts) {
+  return parts.flatMap((part) => {
+    const title = part.title ? [{ kind: "h4", text: part.title }] : []
+    return [...title, ...(part.kind === "text" ? paragraphs(part.sentences) : [part])]
+  })
+}
+
+/** Sort sentences into paragraphs and list items: [{kind, value, parts: [{text, sentence}]}]. */
+function paragraphs(sentences) {
   const blocks = []
   for (const sentence of sentences) {
     let breaks = sentence.paragraph ?? false
@@ -89,7 +97,7 @@ class Answer {
   update(data) {
     const before = this.data
     this.data = data
-    this.draw(blocksOf(data.sentences), !same(before?.labels, data.labels))
+    this.draw(blocksOf(data.parts), !same(before?.labels, data.labels))
     this.showCurrent()
     if (!before) this.revealOnceSettled()
     else if (before.current !== data.current && this.chosen !== data.current) this.reveal()
@@ -110,10 +118,42 @@ class Answer {
     while (this.body.children.length > blocks.length) this.body.lastChild.remove()
   }
 
-  block({ kind, value, parts }) {
-    const children = parts.flatMap((part, i) => [this.gap(parts[i - 1], part), this.part(part)])
-    if (kind === "p") return el("p", {}, ...children)
-    return el(kind, { start: value }, el("li", {}, ...children))
+  block(block) {
+    if (block.kind === "h4") return el("h4", {}, block.text)
+    if (block.kind === "table") return this.table(block)
+    if (block.kind === "claims") return this.claims(block)
+    const children = this.flow(block.parts)
+    if (block.kind === "p") return el("p", {}, ...children)
+    return el(block.kind, { start: block.value }, el("li", {}, ...children))
+  }
+
+  flow(parts) {
+    return parts.flatMap((part, i) => [this.gap(parts[i - 1], part), this.part(part)])
+  }
+
+  table({ columns, heads, rows, title }) {
+    const top = columns.map((name) => el("th", { scope: "col" }, name))
+    const body = rows.map((cells, i) => el("tr", {},
+      el("th", { scope: "row" }, heads[i]),
+      ...cells.map((sentences) => el("td", {}, ...this.cell(sentences)))))
+    const table = el("table", {},
+      el("thead", {}, el("tr", {}, el("td", {}), ...top)), el("tbody", {}, ...body))
+    return el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": title }, table)
+  }
+
+  cell(sentences) {
+    const blocks = paragraphs(sentences)
+    return blocks.length ? blocks.map((block) => this.block(block)) : ["—"]
+  }
+
+  /** What somebody stated, and under it the passages that were found on it. */
+  claims({ sentences }) {
+    return el("ol", { class: "claims" }, ...sentences.map((sentence) => {
+      const parts = [{ text: sentence.text, sentence, ends: true }]
+      const found = sentence.citations.map((n) => el("blockquote", {},
+        this.citation(n), " ", el("bdi", {}, this.data.labels.quotes[n] ?? "")))
+      return el("li", {}, ...this.flow(parts), ...found)
+    }))
   }
 
   /** Chinese sentences follow one another without a space. */

@@ -23,20 +23,36 @@ class Sentence(TypedDict):
     paragraph: NotRequired[bool]
 
 
+class AnswerPart(TypedDict):
+    """A part of an answer with its sentences in it. `kind`: text, table or claims.
+
+    A table has `columns`, and in `rows` one cell, a list of sentences, for each; `heads` by row.
+    """
+
+    kind: str
+    title: str
+    sentences: NotRequired[Sequence[Mapping[str, Any]]]
+    columns: NotRequired[Sequence[str]]
+    heads: NotRequired[Sequence[str]]
+    rows: NotRequired[Sequence[Sequence[Sequence[Mapping[str, Any]]]]]
+
+
 class AnswerLabels(TypedDict):
     """The words of an answer.
 
     `citations` has for each number what its button says to those who do not see it ("Citation 2,
-    page 5, title"); `verdicts` the word for each verdict; `removed` a sentence with `{numbers}`.
+    page 5, title"); `quotes` what stands in its passage, for claims; `verdicts` the word for each
+    verdict; `removed` a sentence with `{numbers}`.
     """
 
     citations: Mapping[int, str]
+    quotes: NotRequired[Mapping[int, str]]
     verdicts: Mapping[str, str]
     removed: str
 
 
 def answer_text(
-    sentences: Sequence[Mapping[str, Any]],
+    parts: Sequence[AnswerPart],
     *,
     key: str,
     labels: AnswerLabels,
@@ -48,7 +64,11 @@ def answer_text(
     Numbers a sentence does not list in its `citations` stay plain text. `on_open` is told the same
     number before the script runs, which saves a second run.
     """
-    texts = {**labels, "citations": {str(n): text for n, text in labels["citations"].items()}}
+    texts = {
+        **labels,
+        "citations": {str(n): text for n, text in labels["citations"].items()},
+        "quotes": {str(n): text for n, text in labels.get("quotes", {}).items()},
+    }
 
     def opened() -> None:
         n = st.session_state[key].get("open")
@@ -57,7 +77,7 @@ def answer_text(
 
     result = _mount(
         key=key,
-        data={"sentences": [dict(item) for item in sentences], "current": current, "labels": texts},
+        data={"parts": [dict(part) for part in parts], "current": current, "labels": texts},
         on_open_change=opened,
     )
     n = result.get("open")

@@ -62,7 +62,7 @@ current = st.session_state.get("current")
 left, right = st.columns([1, 1])
 with left:
     chosen = answer_text(
-        sentences(show == "hostile"),
+        [{"kind": "text", "title": "", "sentences": sentences(show == "hostile")}],
         key="answer",
         current=current,
         labels=ANSWER_LABELS,
