@@ -6,7 +6,7 @@ Coordinates are points of the page as seen, origin top left. Text that runs up o
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from core.ingest.pdf import RawPage, Word
 from core.ingest.text import is_cjk, reads_leftwards
@@ -199,7 +199,7 @@ def _parted(run: _Run, gutter: float) -> list[_Run]:
     if run.words[0].turn or not run.x0 < gutter - 2 < gutter + 2 < run.x1:
         return [run]
     words = [(word, word.x0 - run.words[0].x0 + run.x0) for word in run.words]
-    for at, ((last, start), (word, begin)) in enumerate(pairwise(words), 1):
+    for at, ((last, start), (_, begin)) in enumerate(pairwise(words), 1):
         end = start + last.x1 - last.x0
         if end - 2 <= gutter <= begin + 2 and begin - end >= _GUTTER * run.height:
             return [
@@ -511,7 +511,7 @@ def _untangled(rows: list[list[_Run]]) -> list[list[_Run]]:
 
 
 def _line(row: list[_Run], turn: int, column: int, slope: float) -> Line:
-    words = [word for run in _along(row) for word in run.words]
+    words = _along(row)
     bold = sum(len(word.text) for word in words if word.bold)
     line = Line(
         words,
@@ -527,14 +527,14 @@ def _line(row: list[_Run], turn: int, column: int, slope: float) -> Line:
     return line
 
 
-def _along(row: list[_Run]) -> list[_Run]:
-    """Return a line's runs as they are read.
+def _along(row: list[_Run]) -> list[Word]:
+    """Return a line's words as they are read.
 
     What stands over something else, as limits over a sum, keeps the order of the file.
     """
-    text = "".join(word.text for run in row for word in run.words)
-    if reads_leftwards(text):
-        return sorted(row, key=lambda run: -run.x1)
+    words = [word for run in row for word in run.words]
+    if not words[0].turn and reads_leftwards("".join(word.text for word in words)):
+        return _leftwards(words)
     stacks: list[list[_Run]] = []
     end = 0.0
     for run in sorted(row, key=lambda run: run.x0):
@@ -543,7 +543,17 @@ def _along(row: list[_Run]) -> list[_Run]:
         else:
             stacks.append([run])
         end = max(end, run.x1)
-    return [run for stack in stacks for run in sorted(stack, key=lambda run: run.at)]
+    runs = (run for stack in stacks for run in sorted(stack, key=lambda run: run.at))
+    return [word for run in runs for word in run.words]
+
+
+def _leftwards(words: Sequence[Word]) -> list[Word]:
+    """Return words from right to left, but for those between them that read to the right."""
+    found: list[Word] = []
+    placed = sorted(words, key=lambda word: -word.x0)
+    for leftwards, group in groupby(placed, key=lambda word: reads_leftwards(word.text)):
+        found += group if leftwards else reversed(list(group))
+    return found
 
 
 def _size(word: Word, turn: int, slope: float) -> tuple[float, int]:

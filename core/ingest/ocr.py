@@ -34,6 +34,8 @@ FIND_SIDE = 1_280
 """Pixels of the picture's longer side in which lines are looked for; they are read at full size."""
 LEAST_SURE = 0.6
 """Lines read with less confidence are mostly specks, logos and photos."""
+LEAST_TILT, MOST_TILT = 0.5, 15.0
+"""Degrees: pages that lie so much askew are turned before their lines are read."""
 THREADS = min(4, os.cpu_count() or 1)
 
 _FEW_LETTERS = 200
@@ -203,8 +205,11 @@ class LineReader:
             return []
 
     def _lines(self, picture: Picture) -> list[_Found]:
-        crops, found = self._engine.detect_and_crop(picture, {})
-        quads = [np.asarray(box, dtype=np.float64) for box in found.boxes]
+        crops, quads = self._detect(picture)
+        tilt, back = _tilt(quads), None
+        if LEAST_TILT <= abs(tilt) <= MOST_TILT:
+            level, back = _levelled(picture, tilt)
+            crops, quads = self._detect(level)
         standing = _standing(quads)
         crops = [
             np.rot90(crop, -1) if _stood_up(quad) and not tall else crop
@@ -219,8 +224,14 @@ class LineReader:
         ):
             if text.strip() and sure >= LEAST_SURE:
                 places = _places(info)
-                lines.append(_Found(quad, tall + 2 * flipped, text, float(sure), places))
+                corners = quad if back is None else quad @ back[:, :2].T + back[:, 2]
+                lines.append(_Found(corners, tall + 2 * flipped, text, float(sure), places))
         return lines
+
+    def _detect(self, picture: Picture) -> tuple[list[Picture], list[Quad]]:
+        """Return the pieces of a picture that hold a line each, and where they are."""
+        crops, found = self._engine.detect_and_crop(picture, {})
+        return crops, [np.asarray(box, dtype=np.float64) for box in found.boxes]
 
     def _flipped(self, crops: list[Picture], quads: list[Quad]) -> bool:
         """Return whether the page stands on its head: what its lines say, by their length."""
@@ -231,6 +242,36 @@ class LineReader:
             for (label, score), quad in zip(labels, quads, strict=True)
         ]
         return sum(vote) > 0
+
+
+def _tilt(quads: Sequence[Quad]) -> float:
+    """Return by how many degrees most of the text leans clockwise, whichever way it reads."""
+    leans: list[tuple[float, int]] = []
+    for quad in quads:
+        width, height = _sides(quad)
+        x, y = quad[3] - quad[0] if height > width else quad[1] - quad[0]
+        lean = float(np.degrees(np.arctan2(y, x)))
+        leans.append(((lean + 45) % 90 - 45, round(max(width, height))))
+    return weighted_median(leans)
+
+
+def _levelled(picture: Picture, tilt: float) -> tuple[Picture, Quad]:
+    """Return a picture turned back by so many degrees, and the 2 x 3 matrix from it to the first."""
+    import cv2
+
+    height, width = picture.shape[:2]
+    turn = cv2.getRotationMatrix2D((width / 2, height / 2), tilt, 1.0)
+    sine, cosine = abs(turn[0, 1]), abs(turn[0, 0])
+    wide, high = (
+        round(width * cosine + height * sine),
+        round(height * cosine + width * sine),
+    )
+    turn[:, 2] += (wide - width) / 2, (high - height) / 2
+    level = cv2.warpAffine(
+        picture, turn, (wide, high), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
+    )
+    back: Quad = cv2.invertAffineTransform(turn).astype(np.float64)
+    return np.asarray(level, dtype=np.uint8), back
 
 
 def _sides(quad: Quad) -> tuple[float, float]:

@@ -10,7 +10,8 @@ import io
 import logging
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pypdfium2
@@ -29,6 +30,13 @@ HYPHENS = "\ufffe\x02"
 
 _SCALE = 1_000_000
 _JOINER = "\u2060"
+_ASLANT = 0.17
+"""Radians off the nearest quarter turn."""
+_LARGE = 20.0
+_SAME_PLACE = 4.0
+"""Points."""
+_MARKED = 0.6
+"""Of a file's pages; on fewer a word at the same place is no watermark."""
 _WORD = re.compile(rf"[^\s{HYPHENS}]+[{HYPHENS}]?")
 _ACCENTS = {
     "`": "\u0300", "\u00b4": "\u0301", "\u02c6": "\u0302", "\u02dc": "\u0303", "\u00af": "\u0304",
@@ -134,9 +142,34 @@ def read(data: bytes, password: str | None) -> Iterator[tuple[int, int] | RawDoc
             yield index + 1, count
         if password and _is_encrypted(document):
             copy = _unlocked(document)
+        drop_watermarks(pages)
         yield RawDocument(pages, _info(document), _outline(document), copy)
     finally:
         document.close()
+
+
+def drop_watermarks(pages: Sequence[RawPage]) -> None:
+    """Take off words, large or turned, that stand at one place on most of three pages or more."""
+    seen: dict[tuple[object, ...], set[int]] = defaultdict(set)
+    marks = [(page, [word for word in page.words if _odd(word)]) for page in pages]
+    for page, words in marks:
+        for word in words:
+            seen[_spot(word)].add(page.number)
+    enough = max(3, _MARKED * len(pages))
+    known = {spot for spot, numbers in seen.items() if len(numbers) >= enough}
+    for page, words in marks:
+        gone = {id(word) for word in words if _spot(word) in known}
+        if gone:
+            page.words = [word for word in page.words if id(word) not in gone]
+
+
+def _odd(word: Word) -> bool:
+    return word.turn > 0 or word.y1 - word.y0 >= _LARGE
+
+
+def _spot(word: Word) -> tuple[object, ...]:
+    place = (round(word.x0 / _SAME_PLACE), round(word.y0 / _SAME_PLACE))
+    return word.text, word.turn, *place
 
 
 def check_signature(data: bytes) -> None:
@@ -305,17 +338,17 @@ def _words(text: str, place: "_Places", width: float, height: float) -> list[Wor
         text = _compose_accents(text, place)
     text = _POWER.sub(lambda found: _power(found, place), text)
     words = []
-    turn, line_end = 0, -1
+    turn, slanted, line_end = 0, False, -1
     for match in _WORD.finditer(text):
         start, end = match.span()
         if start > line_end:
-            turn = place.turn(start)
+            turn, slanted = place.turn(start), place.slanted(start)
             line_end = text.find("\n", start)
             line_end = len(text) if line_end < 0 else line_end
         shown = match.group()
         hyphen = shown[-1] in HYPHENS
         shown = normalise(shown[:-1]) + "-" if hyphen else normalise(shown)
-        if not shown or (hyphen and shown == "-"):
+        if not shown or (hyphen and shown == "-") or slanted:
             continue
         box = place.box(start, end - 1)
         if box is not None:
@@ -411,6 +444,15 @@ class _Places:
         """Return the reading direction at a character, in quarter turns clockwise as seen."""
         angle = pdfium.FPDFText_GetCharAngle(self._text_page, index)
         return (self._rotation + round(angle / 1.5707963)) % 4 if angle >= 0 else 0
+
+    def slanted(self, index: int) -> bool:
+        """Return whether the character is large and runs across the page: part of a watermark."""
+        angle = pdfium.FPDFText_GetCharAngle(self._text_page, index)
+        off = abs((angle + 0.785398) % 1.5707963 - 0.785398)
+        if angle < 0 or off < _ASLANT:
+            return False
+        box = self.box(index, index)
+        return box is not None and min(box[2] - box[0], box[3] - box[1]) >= _LARGE
 
     def bold(self, index: int) -> bool:
         """Return whether the character's font calls itself bold."""

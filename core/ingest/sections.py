@@ -63,6 +63,9 @@ _STATEMENT = re.compile(
     re.I,
 )
 """Set like a heading, and part of the text: what a theorem or its proof begins with."""
+_NOTE = 0.94
+"""Of the usual size: footnotes are set smaller."""
+_NOTE_MARK = re.compile(r"(?:\d{1,3}|[*∗†‡§¶#]{1,3}|[①-⑳]|\[\d{1,3}\])\s*(?=[^\W\d_]{2}|[“\"(‘])")
 _NO_HEADING = re.compile(r"\.{4,}|(?:\. ){4,}|…{2,}|[,;，；。]$")
 _CLAUSES = re.compile("[，。；]")
 _SPACED = re.compile(r"(?:\S ){4,}\S")
@@ -111,7 +114,7 @@ def sections_of(
     found = [Section()]
     references_size = 0.0
     for raw, page in zip(pages, lines, strict=True):
-        for paragraph in _paragraphs(raw, page, style):
+        for paragraph in _with_notes(raw, page, style, found[-1].kind):
             name = paragraph.text.strip()
             if paragraph.heading and found[-1].kind == "references":
                 paragraph.heading = _leaves_references(paragraph, name, references_size)
@@ -213,6 +216,53 @@ def _style(lines: Sequence[list[Line]], outline: Sequence[tuple[int, str]]) -> _
 
 def _compact(text: str) -> str:
     return re.sub(r"[\W_]", "", text.casefold())
+
+
+def _with_notes(
+    raw: RawPage, lines: Sequence[Line], style: _Style, kind: ChunkKind
+) -> Iterator[Paragraph]:
+    """Yield the page's paragraphs, footnotes after the paragraph that ends above them.
+
+    So a sentence that goes on in the next column is not cut by the notes of this one.
+    """
+    notes = {} if kind == "references" else _notes(raw, lines, style)
+    apart = {id(line) for block in notes.values() for line in block}
+    body = [line for line in lines if id(line) not in apart]
+    last = {line.column: id(line) for line in body}
+    for paragraph in _paragraphs(raw, body, style):
+        yield paragraph
+        own = {id(line) for line in paragraph.lines}
+        for column in [column for column in notes if last.get(column) in own]:
+            yield from _note_paragraphs(raw, notes.pop(column))
+    for block in notes.values():
+        yield from _note_paragraphs(raw, block)
+
+
+def _notes(raw: RawPage, lines: Sequence[Line], style: _Style) -> dict[int, list[Line]]:
+    """Return by column its footnotes: the small lines at its foot from the first with a mark on."""
+    if any(kind_of_heading(line.text) == "references" for line in lines):
+        return {}
+    found: dict[int, list[Line]] = {}
+    for column in sorted({line.column for line in lines if not line.turn}):
+        block: list[Line] = []
+        for line in reversed([line for line in lines if line.column == column]):
+            if line.size > _NOTE * style.size or line.y0 < 0.5 * raw.height:
+                break
+            block.insert(0, line)
+        marked = [at for at, line in enumerate(block) if _NOTE_MARK.match(line.text)]
+        if marked and not any(_CAPTION.match(line.text) for line in block):
+            found[column] = block[marked[0] :]
+    return found
+
+
+def _note_paragraphs(raw: RawPage, lines: Sequence[Line]) -> Iterator[Paragraph]:
+    current: list[Line] = []
+    for line in lines:
+        if current and _NOTE_MARK.match(line.text):
+            yield Paragraph(current, raw.number)
+            current = []
+        current = [*current, line]
+    yield Paragraph(current, raw.number)
 
 
 def _paragraphs(raw: RawPage, lines: Sequence[Line], style: _Style) -> Iterator[Paragraph]:
