@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from core.agent.events import Notice, StepFinished, Token, TurnFailed, TurnFinished
 from core.agent.intents import all_intents
 from core.agent.state import TurnRequest
-from core.errors import BadInput, LecternError
+from core.errors import BadInput, LecternError, ModelFailed
 from core.ingest.kinds import is_bibtex
 from core.ingest.pipeline import Progress
 from core.types import LOCAL_USER, Hit, PaperRow, Scope
@@ -305,6 +305,38 @@ def _show_hits(rows: list[dict[str, Any]]) -> None:
         print(f"   {' '.join(row['text'].split())[:300]}")
 
 
+def _route(workbench: Workbench, options: argparse.Namespace) -> dict[str, Any]:
+    from core.agent import router
+
+    chosen = None
+    if workbench.chat:
+        try:
+            chosen, _ = router.choose(options.question, None, workbench.chat)
+        except ModelFailed as error:
+            print(f"{error.message} {error.hint}".strip(), file=sys.stderr)
+    chosen = chosen or router.guess(options.question, None, workbench.examples)
+    return {
+        "intent": chosen.intent,
+        "confidence": round(chosen.confidence, 3),
+        "detail": chosen.detail,
+    }
+
+
+def _show_route(row: dict[str, Any]) -> None:
+    print(f"{row['intent']}: {row['detail']}, {row['confidence']:.2f}")
+
+
+def _verify(workbench: Workbench, options: argparse.Namespace) -> dict[str, Any]:
+    from core.evidence.verdict import assess
+
+    found = assess(options.text, options.passage, workbench.embedders[0])
+    return {"verdict": found.label, "reason": found.reason, "support": found.support}
+
+
+def _show_verdict(row: dict[str, Any]) -> None:
+    print(f"{row['verdict']}: {row['reason']}")
+
+
 # --- state, evals, benches --------------------------------------------------------------------
 
 
@@ -371,6 +403,11 @@ def _parser() -> argparse.ArgumentParser:
     entry.add_argument("query")
     entry.add_argument("--paper", action="append", default=[], metavar="ID_OR_FILE")
     entry.add_argument("-k", type=_positive, default=5, help="how many (default 5)")
+    entry = command("route", _route, _show_route, "Say which intent a question goes to.")
+    entry.add_argument("question")
+    entry = command("verify", _verify, _show_verdict, "Say whether passages support a sentence.")
+    entry.add_argument("--text", required=True, help="the sentence")
+    entry.add_argument("--passage", required=True, action="append", help="may be given again")
     command("papers", _papers, _show_papers, "List the library.")
     entry = command("remove", _remove, _show_removed, "Remove a paper; adding it again undoes it.")
     entry.add_argument("paper", metavar="ID")

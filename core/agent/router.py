@@ -5,6 +5,7 @@ of the question does (`core.agent.cues`), and failing that the nearest example. 
 several things is answered as a question.
 """
 
+import threading
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -62,7 +63,9 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     route, tokens = None, 0
     if context.chat is not None and len(all_intents()) > 1:
         try:
-            route, usage = choose(state["question"], papers_in(state), context.chat, context)
+            route, usage = choose(
+                state["question"], papers_in(state), context.chat, context.cancelled
+            )
             tokens = usage.prompt_tokens + usage.completion_tokens
             update["usage"] = usage
         except ModelFailed as error:
@@ -82,7 +85,7 @@ def papers_in(state: TurnState) -> int | None:
 
 
 def choose(
-    question: str, papers: int | None, chat: ChatModel, context: TurnContext
+    question: str, papers: int | None, chat: ChatModel, cancelled: threading.Event | None = None
 ) -> tuple[Route | None, Usage]:
     """Have the model choose; no route when its reply names no intent of the table.
 
@@ -97,7 +100,7 @@ def choose(
     system = render("route_system", intents=table, default=DEFAULT_INTENT)
     user = render("route_user", question=question[:LONGEST], papers=papers)
     messages = [Message("system", system), Message("user", user)]
-    reply = ask(chat, messages, shape, context.cancelled)
+    reply = ask(chat, messages, shape, cancelled)
     if reply.value is None or reply.value.intent not in names:
         return None, reply.usage
     chosen = intent(reply.value.intent)

@@ -8,22 +8,31 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from core.agent import router
 from core.agent.events import TurnFailed, TurnFinished
-from core.agent.state import TurnRequest
+from core.agent.examples import Examples
+from core.agent.followups import standalone
+from core.agent.nodes import rewrite
+from core.agent.state import Exchange, TurnRequest
 from core.config import Settings
 from core.errors import BadInput, LecternError
 from core.evals import (
+    claims,
     deep_read,
     extraction,
+    followups,
     metadata,
     ocr,
     qa,
     references,
     retrieval,
+    routing,
     tables,
     triples,
+    verification,
 )
 from core.evals.sets import shared_sets
+from core.models.chat import chat_model
 from core.models.embed import load_embedders
 from core.types import LOCAL_USER, Citation, Hit, Scope
 from core.wording import say
@@ -98,6 +107,18 @@ def _extraction(settings: Settings, data: Path | None, papers: Path | None) -> d
     return extraction.run(data or _shared_sets())
 
 
+def _claims(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    with _scratch(settings) as bench:
+        scope = tuple(_add(bench, path) for path in sorted((papers or SAMPLES).glob("*.pdf")))
+
+        def check(stated: Sequence[str]) -> list[str]:
+            question = "Check these claims:\n" + "\n".join(f"- {claim}" for claim in stated)
+            request = TurnRequest(LOCAL_USER, question, paper_ids=scope, intent="verify_sources")
+            return [sentence["verdict"] or "" for sentence in turn(bench, request)["sentences"]]
+
+        return claims.run(data or OWN_SETS / "claims.jsonl", check)
+
+
 def _deep_read(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
     folders = (papers or _shared_sets(), SAMPLES)
 
@@ -111,9 +132,45 @@ def _deep_read(settings: Settings, data: Path | None, papers: Path | None) -> di
         return deep_read.run(data or OWN_SETS / "deep_read.jsonl", folders, read)
 
 
+def _routing(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    chat = chat_model(settings)
+    examples = Examples(load_embedders(settings.embedding_model_names)[0])
+
+    def route(question: str) -> router.Route:
+        chosen = router.choose(question, None, chat)[0] if chat else None
+        return chosen or router.guess(question, None, examples)
+
+    by = chat.name if chat else "wording and examples"
+    return {"by": by, **routing.run(data or OWN_SETS / "routing.jsonl", route)}
+
+
+def _followups(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    chat = chat_model(settings)
+
+    def rewritten(question: str, history: Sequence[Exchange]) -> str:
+        made = rewrite.by_model(question, history, chat)[0] if chat else None
+        return made or standalone(question, [exchange.question for exchange in history])
+
+    by = chat.name if chat else "rules"
+    return {"by": by, **followups.run(data or OWN_SETS / "followups.jsonl", rewritten)}
+
+
+def _verification(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    embedder = load_embedders(settings.embedding_model_names)[0]
+    found: dict[str, Any] = {"pairs": verification.pairs(OWN_SETS / "verification.jsonl", embedder)}
+    shared = data or (SHARED_SETS if SHARED_SETS.is_dir() else None)
+    if shared:
+        found["scifact"] = verification.scifact(shared / "ret_scifact", embedder)
+    return found
+
+
 EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]] = {
+    "claims": _claims,
     "retrieval": _retrieval,
     "qa": _qa,
+    "routing": _routing,
+    "followups": _followups,
+    "verification": _verification,
     "deep_read": _deep_read,
     "extraction": _extraction,
     "metadata": _metadata,

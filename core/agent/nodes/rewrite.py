@@ -1,5 +1,8 @@
 """Makes the question stand alone, and into the query retrieval sees."""
 
+import threading
+from collections.abc import Sequence
+
 from pydantic import BaseModel, Field
 
 from core.agent.events import Notice
@@ -38,7 +41,7 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     alone, tokens = None, 0
     if context.chat is not None and state["history"] and question:
         try:
-            alone, usage = by_model(question, state["history"], context.chat, context)
+            alone, usage = by_model(question, state["history"], context.chat, context.cancelled)
             tokens = usage.prompt_tokens + usage.completion_tokens
             update["usage"] = usage
         except ModelFailed as error:
@@ -53,7 +56,10 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
 
 
 def by_model(
-    question: str, history: list[Exchange], chat: ChatModel, context: TurnContext
+    question: str,
+    history: Sequence[Exchange],
+    chat: ChatModel,
+    cancelled: threading.Event | None = None,
 ) -> tuple[str | None, Usage]:
     """Have the model make `question` stand alone; None when its reply is not of use.
 
@@ -69,7 +75,7 @@ def by_model(
     system = render("rewrite_system", language=language)
     user = render("rewrite_user", history=shown, question=question)
     messages = [Message("system", system), Message("user", user)]
-    reply = ask(chat, messages, Rewritten, context.cancelled)
+    reply = ask(chat, messages, Rewritten, cancelled)
     found = " ".join(reply.value.question.split()) if reply.value else ""
     usable = bool(found) and is_chinese(found) == is_chinese(question)
     return (found if usable else None), reply.usage
