@@ -17,7 +17,6 @@ from core.agent.state import Exchange, TurnRequest
 from core.config import Settings
 from core.errors import BadInput, LecternError
 from core.evals import (
-    claims,
     deep_read,
     extraction,
     followups,
@@ -107,18 +106,6 @@ def _extraction(settings: Settings, data: Path | None, papers: Path | None) -> d
     return extraction.run(data or _shared_sets())
 
 
-def _claims(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
-    with _scratch(settings) as bench:
-        scope = tuple(_add(bench, path) for path in sorted((papers or SAMPLES).glob("*.pdf")))
-
-        def check(stated: Sequence[str]) -> list[str]:
-            question = "Check these claims:\n" + "\n".join(f"- {claim}" for claim in stated)
-            request = TurnRequest(LOCAL_USER, question, paper_ids=scope, intent="verify_sources")
-            return [sentence["verdict"] or "" for sentence in turn(bench, request)["sentences"]]
-
-        return claims.run(data or OWN_SETS / "claims.jsonl", check)
-
-
 def _deep_read(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
     folders = (papers or _shared_sets(), SAMPLES)
 
@@ -165,7 +152,6 @@ def _verification(settings: Settings, data: Path | None, papers: Path | None) ->
 
 
 EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]] = {
-    "claims": _claims,
     "retrieval": _retrieval,
     "qa": _qa,
     "routing": _routing,
