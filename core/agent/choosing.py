@@ -11,10 +11,12 @@ from uuid import UUID
 from core.agent.aspects import Aspect
 from core.agent.draft import Draft
 from core.agent.state import TurnContext, TurnState
-from core.evidence.facts import content
+from core.evidence.facts import content, stem
+from core.evidence.language import CJK
 from core.evidence.lexicon import HAN_FUNCTION, STOP_WORDS
 from core.extractive.answer import shown
 from core.extractive.candidates import Candidate, candidates
+from core.extractive.glossary import translated
 from core.types import Hit, Scope
 
 SEEN = 24
@@ -25,9 +27,12 @@ LONG = 400
 """Characters; a longer sentence is seldom one that was meant to be quoted."""
 _CUE, _HINT, _HOME, _SURE, _NEAR = 1.2, 0.5, 0.9, 1.5, 0.6
 _OWN, _NUMBER, _RANK = 0.3, 0.3, 0.3
-_FOREIGN, _POOR, _POINTING = 1.0, 0.5, 0.4
+_FOREIGN, _POOR, _POINTING, _APPENDED = 1.0, 0.5, 0.4, 0.3
 ENOUGH = 1.45
 """The score from which a sentence is taken to speak of the aspect."""
+_PERHAPS = 0.9
+NOT_SAID = ("The paper does not say.", "论文没有说明。")
+"""Stands where nothing was found, in English and in Chinese."""
 _REPEATS = 0.6
 """The share of content words two sentences may have in common."""
 
@@ -46,6 +51,7 @@ _POINTER = re.compile(
     r"|compares?|reports?|summari[sz]es?|illustrat|给出|列出|画出|汇总|展示|比较|所示)",
     re.IGNORECASE,
 )
+_APPENDIX = re.compile(r"^(?:appendix|[A-H](?:\.\d+)*\.? [A-Z]|附录)")
 _ABSTRACT = re.compile(r"\babstract\b|摘\s*要", re.IGNORECASE)
 
 
@@ -55,7 +61,8 @@ class Look:
 
     `cues` mark such a sentence wherever it stands, `hints` only support it. Under a heading that
     matches `home` much is about the aspect (`sure`: all is), under one that matches `near` some may
-    be. `numbers`: a sentence with a figure tells more.
+    be. `numbers`: a sentence with a figure tells more. `always`: every paper has it, so that where
+    nothing speaks of it surely the one best sentence does.
     """
 
     aspect: Aspect
@@ -65,6 +72,7 @@ class Look:
     near: str
     numbers: bool = False
     sure: bool = False
+    always: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +115,11 @@ def passages(look: Look, paper: PaperInScope, context: TurnContext, k: int = SEE
 def choose(look: Look, hits: Sequence[Hit], most: int) -> list[Candidate]:
     """Return at most `most` sentences of `hits` that speak of the aspect, best first."""
     scored = [(score(look, c, len(hits)), c) for c in candidates(hits)]
-    good = [(points, c) for points, c in scored if points >= ENOUGH]
-    good.sort(key=lambda pair: -pair[0])
-    return different([c for _, c in good], most)
+    scored.sort(key=lambda pair: -pair[0])
+    good = [c for points, c in scored if points >= ENOUGH]
+    if look.always and not good:
+        good = [c for points, c in scored[:1] if points >= _PERHAPS]
+    return different(good, most)
 
 
 def score(look: Look, candidate: Candidate, hits: int) -> float:
@@ -125,6 +135,7 @@ def score(look: Look, candidate: Candidate, hits: int) -> float:
     points += _NUMBER * (look.numbers and bool(candidate.facts.quantities))
     if _OTHERS.search(section) and not home:
         points -= _FOREIGN
+    points -= _APPENDED * bool(_APPENDIX.match(section))
     points -= _POINTING * bool(_POINTER.search(text))
     told = len(candidate.facts.stems) + len(candidate.facts.quantities)
     if told < BRIEF or len(text) > LONG:
@@ -154,6 +165,11 @@ def different(found: Sequence[Candidate], most: int) -> list[Candidate]:
     return chosen
 
 
+def in_order(found: Sequence[Candidate]) -> list[Candidate]:
+    """Return sentences of one paper in the order they stand in it."""
+    return sorted(found, key=lambda c: (c.hit.chunk.page, c.hit.chunk.id, c.at))
+
+
 def _alike(one: Candidate, other: Candidate) -> bool:
     a, b = one.facts.stems, other.facts.stems
     return len(a & b) > _REPEATS * min(len(a), len(b)) if a and b else False
@@ -166,13 +182,13 @@ def quoted(draft: Draft, candidate: Candidate) -> int:
 
 
 _ASKING = re.compile(
-    r"\b(?:please|extract\w*|list|give|show|tell|find|get|pull|make|create|produce|provide|compar\w*"
+    r"\b(?:please|extract\w*|list|give|show|tell|find|get|pull|make|create|export|fill|collect|tabulate|build|produce|provide|compar\w*"
     r"|contrast|differ\w*|similar\w*|versus|vs|critici[sz]e|critique|critical\w*|review|evaluate"
     r"|assess|analy[sz]e|strengths?|weakness\w*|tables?|csv|spreadsheet|structured|fields?|information"
     r"|details?|key|main|facts?|overview|summary|sides?|papers?|articles?|stud(?:y|ies)|regarding"
     r"|respect|terms|aspects?|threats?|validity|flaws?|problems?|two|three|four|five|six|everything"
     r"|better|best|claims?|do|how|what|which|agree|disagree|well|can|could|would)\b"
-    r"|请|帮我|提取|抽取|列出|整理|比较|对比|异同|区别|不同|相同|差异|批判性?|评价|评估|评审|审视|分析|优缺点|缺点"
+    r"|请|帮我|导出|保存|填写?|提取|抽取|列出|整理|比较|对比|异同|区别|不同|相同|差异|批判性?|评价|评估|评审|审视|分析|优缺点|缺点"
     r"|优点|弱点|漏洞|问题|表格|结构化|字段|信息|要点|关键|主要|内容|论文|文章|文献|研究|[这那]?[一两二三四五六几各]篇"
     r"|这些|它们|一下|所有|全部|方面|什么|哪些|如何|怎么样|怎样|有效性|威胁|一个|一张|出来|给出|做成|生成|有",
     re.IGNORECASE,
@@ -195,9 +211,34 @@ def asked_for(question: str, known: Sequence[Look]) -> str:
     return ", ".join(dict.fromkeys(named))
 
 
-def look_for(phrase: str) -> Look:
-    """Return a look at an aspect that the reader named: what shares its words speaks of it."""
-    words = [re.escape(word) for word in re.split(r"[\s,]+", phrase) if word]
-    named = "|".join(rf"\b{word}" if word[0].isascii() else word for word in words)
-    aspect = Aspect("asked", (phrase, phrase), (phrase, phrase))
-    return Look(aspect, cues=named, hints="", home="", near=named)
+def look_for(named: str) -> Look:
+    """Return a look at what the reader named: phrases parted by commas, in either language.
+
+    A sentence speaks of a phrase when it has all of its words, or their known translations.
+    """
+    phrases = [phrase.strip() for phrase in named.split(",") if phrase.strip()]
+    whole = [_all_of(_words(phrase)) for phrase in phrases]
+    whole += [_all_of([term]) for phrase in phrases for term in sorted(translated(phrase))]
+    single = [word for phrase in phrases for word in _words(phrase)]
+    aspect = Aspect("asked", (named, named), (named, named))
+    hints = "|".join(_word(word) for word in single)
+    return Look(aspect, cues="|".join(whole), hints=hints, home="|".join(whole), near="")
+
+
+def _words(phrase: str) -> list[str]:
+    """Return the words of a phrase; Chinese ones two characters at a time."""
+    found = re.findall(rf"[{CJK}]+|[^\s{CJK}]+", phrase)
+    return [
+        piece
+        for word in found
+        for piece in ([word] if word[0].isascii() else re.findall(r"..?", word))
+    ]
+
+
+def _all_of(words: Sequence[str]) -> str:
+    return "^" + "".join(rf"(?=[\s\S]*{_word(word)})" for word in words)
+
+
+def _word(word: str) -> str:
+    """Return the pattern of a word; an English one without its ending."""
+    return rf"\b{re.escape(stem(word.casefold()))}" if word[0].isascii() else re.escape(word)

@@ -78,6 +78,27 @@ INTENTS: tuple[Intent, ...] = (
             "深入解读全文，并列出术语表。",
         ),
     ),
+    Intent(
+        name="extract",
+        title=say("Extract the facts"),
+        description=say(
+            "Fill in a form about each paper: task, method, data, results with units, limits."
+        ),
+        icon="table",
+        way=("rewrite", "retrieve", "extract", "verify"),
+        examples=(
+            "Extract the task, method, data and results of this paper into a table.",
+            "Fill in a table with the data sets, metrics and numbers.",
+            "List all reported results with their units.",
+            "Pull the key facts out of these papers as CSV.",
+            "Give me a structured record of the paper: method, sample size, outcome, limitations.",
+            "把这篇论文的任务、方法、数据、指标和结果提取成表格。",
+            "抽取文中的所有实验数值和单位。",
+            "列出论文用到的数据集和评价指标。",
+            "帮我把关键信息整理成结构化的表。",
+            "提取样本量、方法和主要结果，导出 CSV。",
+        ),
+    ),
 )
 
 DEFAULT_INTENT = "chat"

@@ -2,7 +2,7 @@
 
 from core.agent.aspects import Aspect
 from core.agent.choosing import Look
-from core.agent.measures import METRIC
+from core.agent.measures import METRIC, QUALITY
 
 _EXPERIMENTS = r"experiment|evaluation|set-?up|settings?|实验|评测|评估|设置"
 
@@ -23,6 +23,7 @@ TASK = Look(
     hints=r"\btask|\bproblem|\bgoal|\bchallenge|\bquestion|问题|任务|挑战|需求",
     home=r"problem (?:statement|definition|formulation)|task|问题定义|任务",
     near=r"^abstract|introduction|摘要|引言|绪论|前言",
+    always=True,
 )
 METHOD = Look(
     Aspect(
@@ -39,11 +40,12 @@ METHOD = Look(
     r"|architecture|technique|network|procedure|pipeline)\b"
     r"|本文[^。]{0,10}(?:采用|使用|提出|设计)|(?:我们|该方法|该模型|方法)[^。]{0,10}(?:采用|使用|提出|设计|通过)"
     r"|采用[^。]{1,20}(?:方法|办法|次序|模型|算法|设计)",
-    hints=r"\bconsists? of|\bbased on|\bcomposed of|\bstandardis|\bencoder|\barchitecture|\bmethod"
+    hints=r"\bconsists? of|\bbased on|\bcomposed of|\bstandardi[sz]|\b(?:learned|trained|obtained|estimated|computed|implemented) (?:from|by|using|with|on)\b|\bencoder|\barchitecture|\bmethod"
     r"|\balgorithm|\bstep|方法|模型|算法|结构|使用|采用|步骤|编码器",
     home=r"\bmethod|approach|\bmodel\b|architecture|algorithm|methodology"
     r"|方法|模型结构|算法|总体结构|系统设计",
     near=r"^abstract|introduction|system|design|implementation|framework|training|摘要|引言|实现|设计|训练|结论",
+    always=True,
 )
 DATA = Look(
     Aspect(
@@ -73,10 +75,10 @@ METRICS = Look(
             "评价指标，指标为，准确率，召回率，得分，衡量",
         ),
     ),
-    cues=r"\b(?:evaluation )?(?:metrics?|measures? of|performance measures?)\b"
-    r"|\bwe (?:\w+ )?(?:report|measure|evaluate|score|assess)\w*\b|\b(?:is|are|was|were) (?:measured|evaluated"
-    r"|assessed|scored) (?:by|with|using|in terms)|指标[为是有]|评[价测]指标|(?:衡量|度量|评价|评估)了?",
-    hints=METRIC,
+    cues=QUALITY,
+    hints=r"\b(?:metrics?|measures?)\b|\bwe (?:\w+ )?(?:report|measure|evaluate|score|assess)\w*\b"
+    r"|\b(?:is|are|was|were) (?:measured|evaluated|assessed|scored) (?:by|with|using|in terms)"
+    rf"|指标|衡量|度量|评[价测估]|{METRIC}",
     home=r"metrics?|\bmeasures?\b|evaluation (?:protocol|criteria)|指标|评价标准",
     near=rf"{_EXPERIMENTS}|results?|结果",
 )
@@ -90,7 +92,7 @@ RESULTS = Look(
         ),
     ),
     cues=r"\b(?:outperform|achiev|surpass|exceed)\w*\b|\b(?:results?|findings?|experiments?|evaluation)"
-    r" (?:\w+ ){0,3}?(?:show|demonstrat|suggest|indicat|reveal|confirm)\w*|\bwe (?:find|found|observe|show"
+    r" (?:\w+ ){0,3}?(?:show|demonstrat|suggest|indicat|reveal|confirm)\w*|\b(?:we|and) (?:find|found|got|observe|show"
     r"|obtain)\w*\b|\breach(?:es|ed)? (?:an? )?|\bstate[- ]of[- ]the[- ]art\b"
     r"|结果(?:表明|显示|说明)|优于|达到|得分[为是]|测得|用时|耗时|高于|低于|提高了|提升了|降低了|下降了|我们发现",
     hints=rf"{METRIC}|\bbest\b|\bbetter\b|\bimprov\w*|\bhigher\b|\blower\b|\bsignificant|最好|更好|更高|明显|显著",

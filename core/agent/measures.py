@@ -7,17 +7,21 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-METRIC = (
+QUALITY = (
     r"(?:\b(?:n?DCG|MAP|MRR|recall|precision|hits?|accuracy|success|[RP])@\s?\d+\b"
     r"|\b(?:top-?\d+ )?(?:accurac(?:y|ies)|precision|recall|sensitivity|specificity|perplexity|exact match"
     r"|error rates?|hit rates?|success rates?|win rates?|word error rate|correlation|kappa|R-?squared)\b"
     r"|\bF-?(?:1|score|measure)(?:[- ]scores?)?\b|\b(?:BLEU|METEOR|TEDS|AUROC|AUC|ROC|mAP|MAP|MRR|n?DCG|IoU|RMSE"
     r"|MAE|MSE|MAPE|NSE|KGE|WER|CER|PPL|BERTScore|R2|R²|EM)\b(?:[- ]\d+)?(?:-scores?)?|\bROUGE(?:-[12L])?\b"
-    r"|\b(?:running time|run-?time|latency|throughput|training cost|inference time|speed-?up|memory"
-    r" (?:use|usage|footprint)|cosine(?: similarity)?|[Ss]pearman|[Pp]earson|edit distance)\b"
-    r"|准确率|精确率|精度|召回率|F1 ?值|错误率|困惑度|命中率|均方根误差|平均误差|相关系数|余弦值?|用时|耗时|查询时间"
-    r"|启动时间|常驻内存|内存占用)"
+    r"|\b(?:cosine(?: similarity)?|[Ss]pearman|[Pp]earson|edit distance)\b"
+    r"|准确率|精确率|精度|召回率|F1 ?值|错误率|困惑度|命中率|均方根误差|平均误差|相关系数|余弦值?)"
 )
+"""Measures of how good something is."""
+METRIC = (
+    rf"(?:{QUALITY}|\b(?:running time|run-?time|latency|throughput|training cost|inference time"
+    r"|speed-?up|memory (?:use|usage|footprint))\b|用时|耗时|查询时间|启动时间|常驻内存|内存占用)"
+)
+"""These, and what something costs."""
 _LOWER = re.compile(
     r"error|perplexity|PPL|RMSE|MAE|MSE|MAPE|WER|CER|time|latency|cost|memory|edit distance|loss"
     r"|错误|误差|困惑|时|内存",
@@ -44,18 +48,22 @@ _NO_VALUE = re.compile(
 )
 """Numbers that measure nothing: citations, years, labels."""
 _ON = re.compile(
-    r"\b[Oo]n (?:the )?(?P<en>(?:[A-Z][\w.’'-]*|[a-z]+[A-Z]\w*)(?:[ -](?:[A-Z0-9][\w.-]*|to|and"
-    r"|of|the)(?=[ -,.;)]))*)"
+    r"\b[Oo]n (?:the )?(?P<en>(?:[A-Z][\w.’'-]*|[a-z]+[A-Z]\w*)"
+    r"(?:[ -](?:[A-Z][\w.-]*|\d{1,4}(?![\w.%])|(?:to|of|and)(?= [A-Z])))*)"
     r"|在\s?(?P<zh>[^，。；在]{2,24}?)(?:上|任务[里中]|数据集)",
 )
 _BY = re.compile(
-    r"(?:\bby (?:over |more than |about |up to |around |at least )?|(?:提高|提升|降低|下降|减少|增加)了?约?\s?)$"
+    r"(?:\bby |\b(?:an? )?(?:\w+ )?(?:decrease|increase|drop|gain|improvement|reduction|difference) of )"
+    r"(?:over |more than |about |up to |around |at least )?$|(?:提高|提升|降低|下降|减少|增加)了?约?\s?$",
+    re.IGNORECASE,
 )
 """Before a value it says that the value is a difference; `$` is the value's start."""
 _TIME = re.compile(
     r"\b(?:ms|milliseconds?|seconds?|s|minutes?|min|hours?|h|days?|[kKMGT]B)\b|秒|分钟|小时"
 )
 _STATED = re.compile(r"(?:\b(?:of|is|was|are|were|to|at)|[:=：]|[为是达])\s?$")
+_JOINED = re.compile(r"[\s(]*(?:in (?:terms of )?(?:the )?)?")
+_DEALT_OUT = re.compile(r"\brespectively\b|分别", re.IGNORECASE)
 _AFTER, _BEFORE = 48, 22
 """Characters between a measure's name and its value, either way round."""
 _CELL = re.compile(
@@ -86,8 +94,14 @@ class Measured:
 
 
 def in_sentence(sentence: str) -> list[Measured]:
-    """Return the values of a sentence that stand beside the name of what they measure."""
+    """Return the values of a sentence that stand beside the name of what they measure.
+
+    A sentence that deals out its values ("…, respectively") gives none: none would be better than
+    one beside the wrong name.
+    """
     plain = " ".join(sentence.split())
+    if _DEALT_OUT.search(plain):
+        return []
     blank = _NO_VALUE.sub(lambda m: " " * len(m.group()), plain)
     metrics = list(re.finditer(METRIC, plain))
     values = [
@@ -124,7 +138,7 @@ def _named(
     """Return the measure that a value belongs to: the nearest before it in its clause, or just after."""
     for metric in metrics:
         between = plain[value.end() : metric.start()]
-        if 0 <= metric.start() - value.end() <= _BEFORE and re.fullmatch(r"[\s(%]*", between):
+        if 0 <= metric.start() - value.end() <= _BEFORE and _JOINED.fullmatch(between):
             return metric
         if value.start() <= metric.start() < value.end():  # "28.4 BLEU": its unit names it
             return metric
@@ -161,44 +175,47 @@ def in_table(text: str) -> list[Measured]:
     heads = next((i for i, row in enumerate(rows) if i and _numeric(row)), 0)
     if not heads:
         return []
-    head = [" ".join(filter(None, cells)) for cells in zip(*rows[:heads], strict=False)]
+    head = [tuple(filter(None, cells)) for cells in zip(*rows[:heads], strict=False)]
     same = [
         (row, line)
         for row, line in zip(rows[heads:], lines[heads:], strict=True)
         if len(row) == len(head)
     ]
-    if any(_UNIT_HEAD.match(cell) for cell in head):
+    if any(_UNIT_HEAD.match(" ".join(cell)) for cell in head):
         return list(_by_unit(head, same))[: 2 * MOST_OF_A_TABLE]
     return list(_by_column(head, same, caption))[:MOST_OF_A_TABLE]
 
 
 Rows = Sequence[tuple[list[str], str]]
+"""Cells of a row, and its line."""
+Heads = Sequence[tuple[str, ...]]
+"""What stands above each column: one cell or, in a head of several rows, several."""
 
 
 def _numeric(row: Sequence[str]) -> bool:
     return any(_CELL.match(cell) for cell in row[1:])
 
 
-def _by_unit(head: Sequence[str], rows: Rows) -> Iterator[Measured]:
-    at = next(i for i, cell in enumerate(head) if _UNIT_HEAD.match(cell))
+def _by_unit(head: Heads, rows: Rows) -> Iterator[Measured]:
+    at = next(i for i, cell in enumerate(head) if _UNIT_HEAD.match(" ".join(cell)))
     for row, line in rows:
         number = next((c for i, c in enumerate(row) if i and i != at and _CELL.match(c)), "")
         if number and row[0]:
             yield Measured(row[0], f"{number} {row[at]}".strip(), (), line)
 
 
-def _by_column(head: Sequence[str], rows: Rows, caption: str) -> Iterator[Measured]:
+def _by_column(head: Heads, rows: Rows, caption: str) -> Iterator[Measured]:
     for at in range(1, len(head)):
         cells = [(row, line, m) for row, line in rows if (m := _CELL.match(row[at]))]
-        if len(cells) < max(1, len(rows) // 2) or _COUNTS.search(head[at]):
+        title = " ".join(head[at])
+        if len(cells) < max(1, len(rows) // 2) or _COUNTS.search(title):
             continue
-        named = re.search(METRIC, head[at])
-        metric = named.group() if named else _of_caption(caption, head[at])
+        named = re.search(METRIC, title)
+        metric = named.group() if named else _of_caption(caption, title)
         if metric:
             row, line = _extreme(cells, metric)
-            labels = (*(() if named and named.group() == head[at] else (head[at],)), _label(row))
-            value = row[at] + _unit(head[at])
-            yield Measured(metric, value, tuple(label for label in labels if label), line)
+            labels = [cell for cell in head[at] if cell != metric] + _label(row)
+            yield Measured(metric, row[at] + _unit(title), tuple(labels), line)
 
 
 def _extreme(
@@ -223,9 +240,9 @@ def _of_caption(caption: str, column: str) -> str:
     return (before[-1] if before else named[0]).group()
 
 
-def _label(row: Sequence[str]) -> str:
+def _label(row: Sequence[str]) -> list[str]:
     """Return what a row is about: its first cells that are no numbers."""
-    return " ".join(cell for cell in row[:2] if cell and not _CELL.match(cell))
+    return [cell for cell in row[:2] if cell and not _CELL.match(cell)]
 
 
 def _unit(head: str) -> str:

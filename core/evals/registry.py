@@ -18,6 +18,7 @@ from core.config import Settings
 from core.errors import BadInput, LecternError
 from core.evals import (
     deep_read,
+    extract,
     extraction,
     followups,
     metadata,
@@ -151,6 +152,19 @@ def _verification(settings: Settings, data: Path | None, papers: Path | None) ->
     return found
 
 
+def _extract(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    folders = (papers or _shared_sets(), SAMPLES)
+
+    with _scratch(settings) as bench:
+
+        def read(path: Path) -> dict[str, Any]:
+            question = "Extract the key facts of this paper."
+            scope = (_add(bench, path),)
+            return turn(bench, TurnRequest(LOCAL_USER, question, scope, intent="extract"))
+
+        return extract.run(data or OWN_SETS / "extract.jsonl", folders, read)
+
+
 EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]] = {
     "retrieval": _retrieval,
     "qa": _qa,
@@ -158,6 +172,7 @@ EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]]
     "followups": _followups,
     "verification": _verification,
     "deep_read": _deep_read,
+    "extract": _extract,
     "extraction": _extraction,
     "metadata": _metadata,
     "ocr": _ocr,

@@ -16,7 +16,8 @@ import numpy as np
 
 from core.evidence import numbering
 from core.evidence.alignment import Change, changes, exchanged
-from core.evidence.facts import Facts, Quantity, content, facts, joined, stem
+from core.evidence.facts import Facts, Quantity, content, facts, joined, normalise, stem
+from core.evidence.language import CJK
 from core.evidence.lexicon import (
     AXES,
     CAUSES,
@@ -112,6 +113,10 @@ _ALIKE = 0.5
 """The share of common content from which a difference in one word is a difference in meaning."""
 _SIMPLE = 16
 """Content words up to which a sentence is taken to make one statement."""
+_CELL = 24
+"""Characters of the longest bare value."""
+_PRINTED = re.compile(r"(?<!\d)-?\d+(?:[.,]\d+)*")
+_HAN_UNIT = re.compile(f"[{CJK}]+$")
 _TAIL = 12
 """Letters at the end of a quote by which its last word is found."""
 _SOON = 40
@@ -203,20 +208,25 @@ def _verify_sentence(
 ) -> AnswerSentence:
     kept = numbering.keep_existing(sentence, citations)
     verdict: Verdict | None = None
-    if not stopped and is_checkable(kept.text):
+    if not stopped and is_checkable(kept.text, bool(kept.citations)):
         passages = [citations[n].passage or citations[n].quote for n in kept.citations]
         verdict = judge(kept.text, passages, embedder)
     return AnswerSentence(kept.text, kept.citations, verdict, kept.removed)
 
 
-def is_checkable(sentence: str) -> bool:
-    """Return whether `sentence` states something: no heading, greeting, question or refusal."""
+def is_checkable(sentence: str, cited: bool = False) -> bool:
+    """Return whether `sentence` states something: no heading, greeting, question or refusal.
+
+    Where it cites, a number or a single word does too: it stands in the cell of a table.
+    """
     if re.match(r"\s*#{1,6}\s", sentence):
         return False
     plain = _LIST_MARK.sub("", numbering.strip(sentence)).strip(" *_")
     if not plain or plain[-1] in ":：?？" or _SMALL_TALK.match(plain):
         return False
     found = facts(plain)
+    if cited:
+        return bool(found.stems or found.quantities)
     if found.quantities or found.names:
         return len(found.stems) >= 1
     return len(found.stems) >= 2
@@ -237,6 +247,9 @@ def assess(sentence: str, passages: Sequence[str], embedder: Encoder) -> Assessm
     if any(_contains(passage, claim) for passage in passages):
         return _assessment(_Clash("supported", "verbatim"), 1.0)
     claim_facts = facts(claim)
+    if _is_value(claim, claim_facts):
+        read = _read_value(claim, claim_facts, passages)
+        return _assessment(read, float(read.label == "supported"))
     evidence = _closest(claim, claim_facts, passages, embedder)
     support = evidence.related
     clash = _clash(claim, claim_facts, evidence)
@@ -247,6 +260,28 @@ def assess(sentence: str, passages: Sequence[str], embedder: Encoder) -> Assessm
     else:
         support *= 0.7
     return _assessment(clash, support)
+
+
+def _is_value(claim: str, found: Facts) -> bool:
+    """Return whether `claim` is a number with its unit, as in the cell of a table, and no sentence."""
+    plain = (
+        len(claim) <= _CELL and len(found.stems) <= 1 and not claim.endswith((".", "!", "。", "！"))
+    )
+    return bool(found.quantities) and plain and not (found.negated or found.poles)
+
+
+def _read_value(claim: str, found: Facts, passages: Sequence[str]) -> _Clash:
+    """Return whether a passage has the numbers of a cell as they are printed, and its unit."""
+    numbers = _PRINTED.findall(normalise(claim))
+    for passage in passages:
+        plain = normalise(passage)
+        if set(numbers) <= set(_PRINTED.findall(plain)):
+            unit = _HAN_UNIT.search(claim)
+            whole = found.stems <= facts(passage).stems and (
+                unit is None or re.search(rf"(?<![{CJK}]){unit.group()}", passage) is not None
+            )
+            return _Clash("supported", "same") if whole else _Clash("partly", "some")
+    return _Clash("unsupported", "no_number", (", ".join(numbers),))
 
 
 def _assessment(clash: _Clash, support: float) -> Assessment:

@@ -323,3 +323,22 @@ def test_a_stopped_check_gives_no_verdicts():
     (sentence,) = verify("The model is small [1].", {1: cited}, Counting(), lambda: True)
     assert sentence.verdict is None
     assert sentence.citations == (1,)
+
+
+@pytest.mark.parametrize(
+    ("cell", "label"),
+    [
+        ("0.719", "supported"),
+        ("28.4 BLEU", "supported"),
+        ("28.4 points", "partly"),
+        ("0.75 毫秒", "supported"),
+        ("0.75 秒", "partly"),
+        ("0.72", "unsupported"),
+        ("SciFact", "supported"),
+        ("QASPER", "unsupported"),
+    ],
+)
+def test_the_cell_of_a_table_is_judged_by_what_is_printed(cell, label, embedder):
+    passage = "On SciFact it reaches 0.719 and 28.4 BLEU.\n| 全库 BM25 | 0.75 | 毫秒 |"
+    assert is_checkable(cell, cited=True)
+    assert judge(f"{cell} [1]", [passage], embedder).label == label
