@@ -99,6 +99,87 @@ INTENTS: tuple[Intent, ...] = (
             "提取样本量、方法和主要结果，导出 CSV。",
         ),
     ),
+    Intent(
+        name="critical",
+        title=say("Review critically"),
+        description=say(
+            "Weigh a paper's claims against its evidence: threats, admitted limits, what is missing."
+        ),
+        icon="gavel",
+        way=("rewrite", "retrieve", "critique", "verify"),
+        examples=(
+            "Review this paper critically.",
+            "What are the weaknesses of the evidence?",
+            "Which claims are not backed up by the experiments?",
+            "What would a sceptical reviewer say about this paper?",
+            "Are baselines or ablations missing?",
+            "Assess the threats to validity.",
+            "批判性地评价这篇论文。",
+            "这篇论文的论证有哪些漏洞？",
+            "作者的主张有足够的证据吗？",
+            "以审稿人的眼光挑挑毛病。",
+            "实验缺少哪些基线或消融？",
+        ),
+    ),
+    Intent(
+        name="verify_sources",
+        title=say("Check claims"),
+        description=say(
+            "Check pasted sentences, or a list of references, against the papers: what is supported,"
+            " contradicted, not said."
+        ),
+        icon="fact_check",
+        way=("claims", "verify"),
+        examples=(
+            "Check these claims:",
+            "Verify the following statements against my papers.",
+            "Is this paragraph supported by the sources?",
+            "Fact-check this passage of my draft.",
+            "Which of these references are in my library, and what do they say?",
+            "核查以下说法：",
+            "这段话有文献支持吗？",
+            "帮我核对下面的论断是否有依据。",
+            "检查这些参考文献在不在我的库里。",
+            "判断下列陈述是否与论文一致。",
+        ),
+        starts=False,
+    ),
+    Intent(
+        name="extract_charts",
+        title=say("Figures and tables"),
+        description=say("Cut figures out of the papers and take tables out as data."),
+        icon="bar_chart",
+        way=("charts", "verify"),
+        examples=(
+            "Show all figures and tables of this paper.",
+            "Extract table 2 as data.",
+            "Get the numbers out of figure 3.",
+            "Turn the chart into a data frame.",
+            "Export the results table as CSV.",
+            "提取论文中的所有图表。",
+            "把表 2 导出为数据。",
+            "读出图 3 中的数值。",
+            "列出这篇论文的全部插图。",
+            "把结果表格导出成 CSV。",
+        ),
+    ),
+    Intent(
+        name="research",
+        title=say("Research a question"),
+        description=say("Look beyond the library: not there yet."),
+        icon="travel_explore",
+        way=("research",),
+        examples=(
+            "Find new papers on this topic on the web.",
+            "Search arXiv for recent work that cites this.",
+            "Write a literature review on retrieval augmentation.",
+            "Research the state of the art and report back.",
+            "上网查找这个主题的最新论文。",
+            "在 arXiv 上搜索相关工作。",
+            "就这个方向写一份文献调研。",
+            "调研一下这个领域的最新进展。",
+        ),
+    ),
 )
 
 DEFAULT_INTENT = "chat"

@@ -53,7 +53,7 @@ IDEA = Look(
         ),
     ),
     cues=r"\b(?:we|this (?:paper|work|study|article|report))\b(?:\W+\w+){0,2}?\W+(?:propos|present|introduc"
-    r"|develop|argue|show|describ|offer|suggest)\w*|\b(?:key|main|central|core|basic) (?:idea|insight"
+    r"|develop|argue|show|describ|offer|suggest|report)\w*|\b(?:key|main|central|core|basic) (?:idea|insight"
     r"|contribution|observation)s?\b|\bour (?:approach|idea|contribution|solution|design)s?\b"
     r"|本文(?:提出|介绍|说明|给出|设计|采用)|我们(?:提出|认为|设计)|核心(?:思想|是|在于)|关键在于|贡献",
     hints=r"\binstead of\b|\bnovel\b|\bnew\b|\bsimple\b|\btherefore\b|\bentirely\b|\bsolely\b"

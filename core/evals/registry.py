@@ -17,6 +17,7 @@ from core.agent.state import Exchange, TurnRequest
 from core.config import Settings
 from core.errors import BadInput, LecternError
 from core.evals import (
+    claims,
     deep_read,
     extract,
     extraction,
@@ -107,6 +108,18 @@ def _extraction(settings: Settings, data: Path | None, papers: Path | None) -> d
     return extraction.run(data or _shared_sets())
 
 
+def _claims(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    with _scratch(settings) as bench:
+        scope = tuple(_add(bench, path) for path in sorted((papers or SAMPLES).glob("*.pdf")))
+
+        def check(stated: Sequence[str]) -> list[str]:
+            question = "Check these claims:\n" + "\n".join(f"- {claim}" for claim in stated)
+            request = TurnRequest(LOCAL_USER, question, paper_ids=scope, intent="verify_sources")
+            return [sentence["verdict"] or "" for sentence in turn(bench, request)["sentences"]]
+
+        return claims.run(data or OWN_SETS / "claims.jsonl", check)
+
+
 def _deep_read(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
     folders = (papers or _shared_sets(), SAMPLES)
 
@@ -118,6 +131,19 @@ def _deep_read(settings: Settings, data: Path | None, papers: Path | None) -> di
             return deep_read.notes_of(turn(bench, request))
 
         return deep_read.run(data or OWN_SETS / "deep_read.jsonl", folders, read)
+
+
+def _extract(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    folders = (papers or _shared_sets(), SAMPLES)
+
+    with _scratch(settings) as bench:
+
+        def read(path: Path) -> dict[str, Any]:
+            question = "Extract the key facts of this paper."
+            scope = (_add(bench, path),)
+            return turn(bench, TurnRequest(LOCAL_USER, question, scope, intent="extract"))
+
+        return extract.run(data or OWN_SETS / "extract.jsonl", folders, read)
 
 
 def _routing(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
@@ -152,20 +178,8 @@ def _verification(settings: Settings, data: Path | None, papers: Path | None) ->
     return found
 
 
-def _extract(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
-    folders = (papers or _shared_sets(), SAMPLES)
-
-    with _scratch(settings) as bench:
-
-        def read(path: Path) -> dict[str, Any]:
-            question = "Extract the key facts of this paper."
-            scope = (_add(bench, path),)
-            return turn(bench, TurnRequest(LOCAL_USER, question, scope, intent="extract"))
-
-        return extract.run(data or OWN_SETS / "extract.jsonl", folders, read)
-
-
 EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]] = {
+    "claims": _claims,
     "retrieval": _retrieval,
     "qa": _qa,
     "routing": _routing,

@@ -136,7 +136,7 @@ class ChatModel:
         later one within the timeout of the one before. Failures are raised by the reply, also
         when the settings cannot work (no LLM_MODEL, a key with odd characters).
         """
-        sound = [Message(role, _sound(content)) for role, content in messages]
+        sound = [message._replace(content=_sound(message.content)) for message in messages]
         return ChatReply(self, sound, cancelled or threading.Event(), schema)
 
     def check(self) -> None:
@@ -241,7 +241,7 @@ class ChatModel:
         for attempt in range(_ATTEMPTS + len(self._formats)):
             form = self._response_format(schema) if schema else {}
             stream: AsyncIterator[AIMessageChunk] = self._client(http).astream(
-                list(messages), **form
+                [_wire(message) for message in messages], **form
             )
             try:
                 return stream, await anext(stream, None)
@@ -416,6 +416,15 @@ class _Request:
             self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         finally:
             self._loop.close()
+
+
+def _wire(message: Message) -> tuple[str, str | list[str | dict[str, Any]]]:
+    """Return a message as LangChain takes it, pictures after the text."""
+    if not message.images:
+        return message.role, message.content
+    content: list[str | dict[str, Any]] = [{"type": "text", "text": message.content}]
+    content += [{"type": "image_url", "image_url": {"url": url}} for url in message.images]
+    return message.role, content
 
 
 def _sound(text: str) -> str:
