@@ -105,7 +105,9 @@ def test_a_model_reads_every_stretch_and_its_numbers_are_the_answers_own(room):
     assert any(s["removed"] for s in result["sentences"])
     assert "[77]" not in str(result["sentences"])
     assert asked.said("Questions to ask") == "Does it hold elsewhere?"
-    assert [list(part["heads"]) for part in result["parts"] if part["title"] == "Glossary"] == [["BM25"]]
+    assert [list(part["heads"]) for part in result["parts"] if part["title"] == "Glossary"] == [
+        ["BM25"]
+    ]
     progress = [data["detail"] for data in asked.of_kind("step_progress")]
     assert progress[-1] == f"{len(reading)} of {len(reading)} stretches read"
 
