@@ -17,10 +17,9 @@ def choose() -> None:
     box = st.popover(plain(label), icon=icon, key="way-box", on_change="rerun", type="tertiary")
     if not box.open:
         return
-    entries = all_intents()
-    titles = {"": _("Automatic"), **{entry.name: translated(entry.title) for entry in entries}}
+    titles = options()
     captions = [_("The question decides.")]
-    captions += [plain(translated(entry.description)) for entry in entries]
+    captions += [plain(translated(entry.description)) for entry in all_intents()]
     key = f"way-{state().intent}"
     box.radio(
         _("What the next question wants"),
@@ -32,6 +31,11 @@ def choose() -> None:
         on_change=_chosen,
         args=(key,),
     )
+
+
+def options() -> dict[str, str]:
+    """Return what can be chosen: the intents' titles by name, led by '' for automatic."""
+    return {"": _("Automatic"), **{entry.name: translated(entry.title) for entry in all_intents()}}
 
 
 def _chosen(key: str) -> None:

@@ -31,7 +31,7 @@ _GOES_ON = re.compile(
 )
 _POINTS = re.compile(
     r"\b(?:it|its|they|them|their|theirs|he|she|him|his|hers?|that|this|these|those|such|former"
-    r"|latter|ones?|others?|same|there|both|either|neither|instead)\b",
+    r"|latter|others?|ones?(?=\W*$|\s(?:after|before|above|below|do|does|is|are|was)\b)|same|there|both|either|neither|instead)\b",
     re.I,
 )
 _OF_ITS_OWN = re.compile(
@@ -307,7 +307,7 @@ def _little_zh(bare: str) -> bool:
 def _complete_zh(question: str, before: str) -> str:
     bare = _ZH_LEAD.sub("", question).rstrip(_END)
     core = re.sub(r"呢$", "", bare).strip()
-    said = _ZH_SKIP.sub("", core)
+    said = re.sub(r"\s", "", _ZH_SKIP.sub("", core))
     place = _ZH_PLACE.match(core)
     if place and len(said) - len(place.group(1)) < 2 and _ZH_PLACE.search(before):
         return _ZH_PLACE.sub(lambda _: place.group(), before, count=1)
