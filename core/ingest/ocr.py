@@ -23,7 +23,7 @@ import pypdfium2
 from core.ingest import pdf
 from core.ingest.layout import weighted_median
 from core.ingest.pdf import RawDocument, RawPage, Word
-from core.ingest.text import letters, normalise, unreadable
+from core.ingest.text import is_cjk, letters, normalise, unreadable
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +44,8 @@ _TALL = 1.5
 """rapidocr stands a crop up when it is so many times higher than wide."""
 _STRAIGHT = 0.003
 _NEAR = 0.2
+_WIDE, _MOST_WIDER = 1.25, 2.0
+"""Times the usual width of a letter."""
 _MODELS = {
     "Det.model_path": "PP-OCRv6_det_small.onnx",
     "Cls.model_path": "ch_ppocr_mobile_v2.0_cls_mobile.onnx",
@@ -131,8 +133,9 @@ def _read(page: RawPage, picture: Picture, reader: "LineReader", total: Recognis
     known = page.words
     page.slope = _slope(lines)
     total.size = _usual_size(lines, scale[1], total.size)
+    pitch = weighted_median([(_pitch(line), len(line.text)) for line in lines])
     for line in lines:
-        thick = _thickness(line, scale[1], total.size)
+        thick = _thickness(line, scale[1], total.size, pitch)
         words = [word for word in _words(line, scale, thick) if not _stands_there(word, known)]
         page.words = page.words + words
         characters = sum(len(word.text) for word in words)
@@ -331,13 +334,23 @@ def _usual_size(lines: Sequence[_Found], scale: float, before: float) -> float:
     return before if not size or abs(before - size) <= _NEAR * size else size
 
 
-def _thickness(line: _Found, scale: float, usual: float) -> float:
+def _thickness(line: _Found, scale: float, usual: float, pitch: float) -> float:
     """Return the share of a line's box to take: lines of nearly the usual size are of that size.
 
-    Boxes of lines of one type differ by a sixth, which would make headings of body text.
+    Boxes of lines of one type differ by a sixth, which would make headings of body text, and those
+    of larger type are little higher: how wide its letters are tells it better.
     """
     size = _height(line) / scale
+    wider = _pitch(line) / pitch if pitch else 1.0
+    if wider >= _WIDE and len(line.text) >= 4:
+        return max(1.0, min(_MOST_WIDER, wider) * usual / size)
     return usual / size if abs(size - usual) <= _NEAR * usual else 1.0
+
+
+def _pitch(line: _Found) -> float:
+    """Return how many pixels a letter of usual width takes along the line."""
+    units = sum(2.0 if is_cjk(char) else 1.35 if char.isupper() else 1.0 for char in line.text)
+    return _sides(line.corners)[line.turn % 2] / max(1.0, units)
 
 
 def _height(line: _Found) -> float:
