@@ -41,11 +41,12 @@ _OWN_VOICE = re.compile(
     r"|chapter|thesis)\b|本文|我们|本研究|本工作|本论文",
     re.IGNORECASE,
 )
-_OTHERS = re.compile(
+OTHERS = re.compile(
     r"related (?:work|stud)|previous work|prior work|background|literature|acknowledg|author contrib"
     r"|funding|conflict|相关工作|研究现状|文献综述|致谢",
     re.IGNORECASE,
 )
+"""Headings under which a paper speaks of others than itself."""
 _POINTER = re.compile(
     r"^(?:(?:in )?(?:table|figure|fig\.?) ?\d+|[表图] ?\d+).{0,30}?(?:shows?|lists?|gives?|presents?"
     r"|compares?|reports?|summari[sz]es?|illustrat|给出|列出|画出|汇总|展示|比较|所示)",
@@ -133,7 +134,7 @@ def score(look: Look, candidate: Candidate, hits: int) -> float:
     )
     points += _OWN * bool(_OWN_VOICE.search(text))
     points += _NUMBER * (look.numbers and bool(candidate.facts.quantities))
-    if _OTHERS.search(section) and not home:
+    if OTHERS.search(section) and not home:
         points -= _FOREIGN
     points -= _APPENDED * bool(_APPENDIX.match(section))
     points -= _POINTING * bool(_POINTER.search(text))

@@ -158,6 +158,28 @@ INTENTS: tuple[Intent, ...] = (
             "调研一下这个领域的最新进展。",
         ),
     ),
+    Intent(
+        name="critical",
+        title=say("Review critically"),
+        description=say(
+            "Weigh a paper's claims against its evidence: threats, admitted limits, what is missing."
+        ),
+        icon="gavel",
+        way=("rewrite", "retrieve", "critique", "verify"),
+        examples=(
+            "Review this paper critically.",
+            "What are the weaknesses of the evidence?",
+            "Which claims are not backed up by the experiments?",
+            "What would a sceptical reviewer say about this paper?",
+            "Are baselines or ablations missing?",
+            "Assess the threats to validity.",
+            "批判性地评价这篇论文。",
+            "这篇论文的论证有哪些漏洞？",
+            "作者的主张有足够的证据吗？",
+            "以审稿人的眼光挑挑毛病。",
+            "实验缺少哪些基线或消融？",
+        ),
+    ),
 )
 
 DEFAULT_INTENT = "chat"

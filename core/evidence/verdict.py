@@ -98,6 +98,7 @@ _SMALL_TALK = re.compile(
     r"|sorry|i (?:cannot|can't|could not|couldn't|am unable|do not|don't)|let me|in summary:?$"
     r"|the (?:paper|passages?|text|context|papers|document|authors?) (?:\w+ )?(?:do|does|did) not "
     r"(?:seem to |appear to )?(?:answer|say|mention|contain|provide|address|discuss|report|specify)"
+    r"|no sentence [^.!?]{1,80} was found\b|没有找到"
     r"|你好|您好|谢谢|不客气|好的|当然|以下是|如下|抱歉|对不起|很遗憾|无法回答"
     r"|(?:这篇|该|本)?(?:论文|文章|原文|文中|段落)(?:似乎|好像|里|中)?(?:并)?(?:没有|未)"
     r"(?:回答|提到|提及|说明|涉及|给出|讨论))",

@@ -118,12 +118,14 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     return StepResult(draft.update(requests.mode, requests.usage), detail, requests.tokens)
 
 
-def most_relevant(papers: Sequence[PaperInScope], hits: Sequence[Hit]) -> list[PaperInScope]:
+def most_relevant(
+    papers: Sequence[PaperInScope], hits: Sequence[Hit], most: int = MOST_PAPERS
+) -> list[PaperInScope]:
     """Return the papers in their order, those first that the question's own passages are from.
 
     Few enough papers keep their order: it is the reader's.
     """
-    if len(papers) <= MOST_PAPERS:
+    if len(papers) <= most:
         return list(papers)
     found = list(dict.fromkeys(hit.chunk.paper_id for hit in hits))
     return sorted(papers, key=lambda p: found.index(p.id) if p.id in found else len(found))
