@@ -38,7 +38,7 @@ _ZH_CLAIMED = (
 _CUES: dict[str, str] = {
     "verify_sources": (
         rf"\b(?:check|verify|confirm|validate|double-check|vet)\b.{{0,40}}\b{_CLAIMED}\b"
-        rf"|\bfact[- ]?check|\b(?:check|verify|confirm) (?:if|whether|that|this:)"
+        rf"|\bas i (?:wrote|write|claim)|\bfact[- ]?check|\b(?:check|verify|confirm) (?:if|whether|that|this:)"
         r"|\b(?:supported|backed(?: up)?|substantiated|confirmed) by (?:the |my |these |any |a )*"
         rf"(?:sources?|librar|literature|references?|citations?|{_PAPERS})"
         rf"|\b(?:is|are) (?:this|these|the following|my) {_CLAIMED} (?:\w+ )?"
@@ -47,7 +47,7 @@ _CUES: dict[str, str] = {
         r" (?:really |actually )?(?:exist|say|support|hold)"
         rf"|(?:核对|核实|查证|验证|核查|求证|检查|校对|查一查).{{0,20}}{_ZH_CLAIMED}"
         r"|(?:有没有|有无|是否有|没有|缺少|哪[几些]?句.{0,6})(?:文献|原文|论文)?的?(?:依据|出处|根据|支持)"
-        r"|出处(?:对|准确|正确)|引用得?(?:对|准确|正确)|是不是(?:原文|论文里)|是否属实|(?:真的|真实)存在"
+        r"|[段句处]?(?:引用|引文|话)[^，。]{0,4}(?:有没有错|对不对|准不准)|出处(?:对|准确|正确)|引用得?(?:对|准确|正确)|是不是(?:原文|论文里)|是否属实|(?:真的|真实)存在"
     ),
     "personalized_summary": (
         r"\b(?:what|papers?|those|studies|articles|works?|everything|to|with|than) (?:that )?"
@@ -57,7 +57,7 @@ _CUES: dict[str, str] = {
         r"|\b(?:someone|somebody|a person) (?:with|of) my\b|\bi work on\b|\btailor|\bpersonali[sz]ed"
         r"|我(?:以前|之前|此前|先前|上周|上个月|最近|已经|曾经?)[^，。]{0,6}[读看了]"
         r"|(?:按|结合|根据|针对|考虑|从|跟|与|和|对)我的?[^，。]{0,4}(?:背景|方向|课题|兴趣|项目|领域|专业|水平|研究|工作)"
-        r"|我的(?:背景|研究方向|课题|兴趣|项目|领域|专业)|个性化|量身|我读过|我看过"
+        r"|我的(?:背景|研究方向|课题|兴趣|项目|领域|专业|(?:博士|硕士|毕业|学位)论文)|个性化|量身|我读过|我看过"
     ),
     "research": (
         r"\bsearch (?:\w+ )?(?:\w+ )?(?:arxiv|web|internet|online|literature|pubmed|for)\b"
@@ -71,9 +71,10 @@ _CUES: dict[str, str] = {
         r"|\b(?:who|which|what) (?:\w+ )?(?:has |have )?(?:since )?cit(?:ed|es?) (?:this|it)\b"
         r"|\bfollow-?up (?:work|papers|studies) (?:to|on|of) (?:this|it)\b"
         r"|^(?:please |can you )*(?:research|investigate)\b|\blatest (?:work|research|advances|progress) (?:on|in)"
-        r"|调研|文献综述|写[^，。]{0,4}综述|(?<!审)查(?:一查|一下|找)?(?:文献|资料|论文)|上网|网上|联网"
+        r"|\bany (?:newer|recent|more recent|follow-?up|other) (?:\w+ )?(?:work|papers?|studies|research)\b"
+        r"|调研|(?:做|写|来|要|给)(?!系统综述)[^，。]{0,14}综述|^文献综述|(?<!审)查(?:一查|一下|找)?(?:文献|资料|论文)|上网|网上|联网"
         r"|(?:搜|搜索|搜一下|检索|查找|找找|找一?下?|推荐)[^，。]{0,10}(?:文献|论文|研究|工作|文章|资料)|arxiv ?上"
-        r"|最新(?:的)?(?:进展|研究|论文|水平|成果|动态)|谁引用|被哪些[^，。]{0,4}引用|不要?只看"
+        r"|(?:最近|近来|近年)有[^，。]{0,4}进展|最新(?:的)?(?:进展|研究|论文|水平|成果|动态)|谁引用|被哪些[^，。]{0,4}引用|不要?只看"
     ),
     "compare": (
         rf"\b{_DIFFER}\b.{{0,60}}\b{_SEVERAL}\b|\b{_SEVERAL}\b.{{0,60}}\b{_DIFFER}\b"
@@ -84,7 +85,7 @@ _CUES: dict[str, str] = {
         r"(?:[两二三四五六几各多]|这些|那些|所有|选中)的?[篇项份](?!章)"
         r"|(?:[两二三四五六几各多]|这些|那些|所有|选中的?)的?[几两三四]?[篇项份].{0,24}"
         r"(?:对比(?!学习|损失|度)|比较|异同|区别|差异|不同|一致|矛盾|谁|哪[篇个一]|并排|横向|共同|相同)"
-        r"|^(?:请|帮我|麻烦)*(?:对比|比较)(?!学习|损失|度)|(?:19|20)\d\d年?[和与跟].{0,12}(?:19|20)\d\d.{0,4}(?:区别|差异|不同|比)"
+        r"|^(?:请|帮我|麻烦)*(?:对比|比较|对照)(?!学习|损失|度|实验|组)|(?:19|20)\d\d年?[和与跟].{0,12}(?:19|20)\d\d.{0,4}(?:区别|差异|不同|比)"
         r"|[a-z甲乙一二] ?文[和与跟][a-z ]{0,2}[甲乙一二]?文"
     ),
     "extract_charts": (
@@ -99,11 +100,11 @@ _CUES: dict[str, str] = {
         r"\bcriti(?:que|ci[sz]e)|\bcritical(?:ly)? (?:review|appraisal|analysis|read|assess|evaluat)"
         r"|\bpeer[- ]review this|\breferee|\breviewers? (?:would|report|comments)|\bas a reviewer"
         r"|\bweak(?:ness(?:es)?|est (?:points?|part|link)| points?)\b|\bflaw(?:s|ed)?\b|\bholes\b"
-        r"|\bthreats? to (?:the )?(?:\w+ )?validity|\bmissing baselines?|\bbaselines? (?:are|is) missing"
+        r"|\b(?:evaluation|comparison|test) fair\b|\b(?:be|play) (?:tough|harsh)\b|\bs[kc]eptic\b|\bthreats? to (?:the )?(?:\w+ )?validity|\bmissing baselines?|\bbaselines? (?:are|is) missing"
         r"|\b(?:poke|pick) (?:it |this )?(?:holes|apart)|\bdevil'?s advocate|\boverclaim|\bunconvinc"
         r"|\b(?:conclusions?|claims?|results|evidence) (?:really |actually |well )?(?:justified|warranted|convincing|hold up|sound|fall short)"
         r"|\bdon'?t (?:buy|believe|trust)\b|\bs[kc]eptical|\bhow (?:solid|convincing|sound|trustworthy)\b"
-        r"|批判|批评|审稿|评审意见|挑(?:毛病|刺|错)|漏洞|站得住|站不住|薄弱|质疑|对?有效性的?威胁|靠谱|可信吗|严谨|硬伤|证据[^，。]{0,4}(?:够|充分|不足)"
+        r"|批判|批评|审稿|评审意见|挑(?:毛病|刺|错)|漏洞|站得住|站不住|薄弱|质疑|对?有效性的?威胁|靠谱|可信吗|严谨|硬伤|夸大|言过其实|证据[^，。]{0,4}(?:够|充分|不足)"
     ),
     "deep_read": (
         r"\bdeep[- ]?(?:read|dive)|\bclose(?:ly)? read|\b(?:reading|study) notes\b|\b(?:detailed|thorough|full|in-depth) notes"
@@ -111,19 +112,31 @@ _CUES: dict[str, str] = {
         r"|\bwalk me through (?:the|this) (?:whole |entire |full )?(?:paper|article|study)"
         r"|\bfrom (?:the )?(?:beginning|start) to (?:the )?(?:end|finish)|\bcover to cover|\bglossary\b"
         r"|\b(?:read|understand|explain|cover|study) (?:the|this) (?:whole|entire|full) (?:paper|article|thing)"
+        r"|\b(?:study|read|understand|work through) (?:this|the) (?:paper|article|study) (?:properly|thoroughly|closely|carefully|in depth|in detail)"
         r"|精读|细读|深读|研读|通读|深度阅读|逐[节段章]|一[段节章]一[段节章]|(?:阅读|读书|学习|精读)笔记|从头到尾|术语表"
         r"|(?:把|将|对)?(?:全文|整篇)[^，。]{0,8}(?:过一遍|讲|解读|梳理|理一?遍|读)|(?:讲解|解读|梳理)[^，。]{0,4}(?:全文|整篇)"
     ),
     "extract": (
         r"^(?:please |can you |could you )*extract\b|\bextract (?:the |all |key )|\btabulate|\bstructured (?:form|table|data|summary)"
         r"|\b(?:into|as|in|make|give me|build) (?:me )?an? (?:\w+ )?table\b|\btable (?:with|listing)\b"
-        r"|\bkey (?:numbers|facts|figures|data)\b|\bfill in\b|\b(?:list|collect|pull out) (?:all|every|each)\b"
+        r"|\bkey (?:numbers|facts|figures|data)\b(?! (?:about|on|behind))|\bfill in\b|\b(?:list|collect|pull out) (?:all|every|each)\b"
         r"|\b(?:to|as) csv\b|\bspreadsheet|\b(?:\w{3,15}(?: \w{1,15})? ?[/,] ?){3,6}\w+.{0,12}(?:table|one line|columns?|each)"
-        r"|抽取|提取|提炼|(?:整理|列|汇总|做|归纳)成[^，。]{0,4}表|信息[卡表]|关键(?:信息|数据|数字)|结构化|导出成|(?:填|列)一[张份]"
+        r"|抽取|提取|提炼|(?:整理|列|汇总|做|归纳)成[^，。]{0,4}表|信息[卡表]|^关键(?:信息|数据|数字)|(?:给我|做|列|要)[^，。]{0,6}(?:参数|结果|数据|信息|指标)表|结构化|导出成|(?:填|列)一[张份]"
         r"|(?:列出|汇总)(?:所有|全部)"
     ),
 }
 _RULES = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _CUES.items()}
+_ABOUT_CONTENT = re.compile(
+    r"^(?:how|why|when|where|who|does|did|do)\b.{0,30}\b(?:authors?|they|annotators?|methods?|models?"
+    r"|systems?|approach|algorithm|reviewers|participants|parser|retriever)\b"
+    r"|^what (?:do|did|does) (?:the )?(?:authors?|they|paper|section)\b|^what .{0,40}\bsection \d"
+    r"|(?:作者|模型|系统|他们|方法|算法|标注者|研究者)[^，。]{0,4}(?:怎么|如何|怎样|为什么|为何|是否)"
+    r"|(?:部分|一节|章节)(?:里)?(?:提到|讲|说|写)|来自哪|是(?:怎么|如何|怎样)",
+    re.IGNORECASE,
+)
+"""Asks what a paper tells of its own doing: "How did the authors verify the claims?"."""
+_OF_PAPERS = ("personalized_summary", "compare")
+"""What is asked for in such questions too: "How do the methods in these papers differ?"."""
 _REFERENCE = re.compile(
     r"^\s*(?:\[\d+\]|\(?\d+[.)])\s+\S.{15,}\b(?:1[89]|20)\d\d[a-z]?\b", re.MULTILINE
 )
@@ -140,7 +153,10 @@ def wanted(question: str, known: Container[str]) -> tuple[str, str]:
     plain = unicodedata.normalize("NFKC", question[:_LONGEST]).replace("’", "'")
     if "verify_sources" in known and (entry := _REFERENCE.search(plain)):
         return "verify_sources", entry.group().strip()[:40]
+    told = _ABOUT_CONTENT.search(plain)
     for name, rule in _RULES.items():
+        if told and name not in _OF_PAPERS:
+            continue
         if name in known and (match := rule.search(plain)):
             return name, " ".join(match.group().split())[:40]
     return "", ""

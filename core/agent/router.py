@@ -27,8 +27,9 @@ from core.wording import say
 TITLE = say("Choose the way")
 LONGEST = 2_000
 """Characters of a question that a model is shown: what it wants stands there, the rest is pasted."""
-NEAR = 0.65
-"""The cosine from which an example decides; chosen on the choosing half of `eval routing`."""
+NEAR, NEARER = 0.62, 0.08
+"""The cosine from which an example decides, and how much nearer it must be than any example of the
+default. Chosen on the choosing half of `eval routing`."""
 BY_WORDING = 0.95
 """How sure wording is."""
 
@@ -125,7 +126,7 @@ def guess(question: str, papers: int | None, examples: Examples) -> Route:
     near = {name: cosine for name, cosine in examples.nearest(question).items() if name in table}
     best = max(near, key=near.__getitem__, default=DEFAULT_INTENT)
     cosine = min(1.0, max(0.0, near.get(best, 0.0)))
-    if cosine < NEAR:
+    if cosine < NEAR or cosine - near.get(DEFAULT_INTENT, 0.0) < NEARER:
         title = table[DEFAULT_INTENT].title
         return Route(DEFAULT_INTENT, NEAR, say("{cause} (nothing else is asked for)", cause=title))
     detail = say("{cause} (nearest example, {cosine:.2f})", cause=table[best].title, cosine=cosine)
