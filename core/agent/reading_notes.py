@@ -53,10 +53,10 @@ IDEA = Look(
         ),
     ),
     cues=r"\b(?:we|this (?:paper|work|study|article|report))\b(?:\W+\w+){0,2}?\W+(?:propos|present|introduc"
-    r"|develop|argue|show|describ|offer|suggest|report)\w*|\b(?:key|main|central|core|basic) (?:idea|insight"
+    r"|develop|argue|show|describ|offer|suggest)\w*|\b(?:key|main|central|core|basic) (?:idea|insight"
     r"|contribution|observation)s?\b|\bour (?:approach|idea|contribution|solution|design)s?\b"
     r"|本文(?:提出|介绍|说明|给出|设计|采用)|我们(?:提出|认为|设计)|核心(?:思想|是|在于)|关键在于|贡献",
-    hints=r"\binstead of\b|\bnovel\b|\bnew\b|\bsimple\b|\btherefore\b|\bentirely\b|\bsolely\b"
+    hints=r"\breports?\b|\binstead of\b|\bnovel\b|\bnew\b|\bsimple\b|\btherefore\b|\bentirely\b|\bsolely\b"
     r"|相反|因此|而不是|只需|新的",
     home=r"(?:key|main) idea|contributions?|overview|核心思想|总体(?:结构|思路|设计)",
     near=r"^abstract|introduction|conclusion|摘要|引言|绪论|前言|结论|总结",
@@ -186,12 +186,16 @@ def _pool(
 
 
 def _best(look: Look, pool: Sequence[Hit]) -> list[Candidate]:
-    """Return the sentences that speak of the part, best first; of the nearest ones if few do."""
+    """Return the sentences that speak of the part, best first; of the nearest ones if few do.
+
+    Not of limits: what does not say that it is one had better not be shown as one.
+    """
     scored = [(score(look, c, len(pool)) + _suits(look, c), c) for c in candidates(pool)]
     scored.sort(key=lambda pair: -pair[0])
     sure = [c for points, c in scored if points >= ENOUGH]
     near = [c for points, c in scored if _NEARLY <= points < ENOUGH]
-    return different([*sure, *near[: max(0, _FEW - len(sure))]], 40)
+    few = 0 if look is LIMITS else max(0, _FEW - len(sure))
+    return different([*sure, *near[:few]], 40)
 
 
 def _suits(look: Look, candidate: Candidate) -> float:

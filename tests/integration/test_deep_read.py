@@ -152,3 +152,25 @@ def test_stop_keeps_what_was_noted(room):
             runner.cancel(LOCAL_USER, turn.id)
     assert event.data["stopped"]
     assert [part["title"] for part in event.data["parts"]] == ["Idea"]
+
+
+def test_a_real_paper_is_read_checked_and_its_tables_taken_out_without_a_model(bench, shared):
+    folder = shared / "pdf_papers"
+    added = {
+        name: bench.ingestor.ingest(LOCAL_USER, name, (folder / name).read_bytes()).paper_id
+        for name in ("dpr_first_2_pages.pdf", "otsl_2305.03393_page9_table.pdf")
+    }
+    desk = Room(bench, bench, None, added)
+    dpr, otsl = added
+    notes = desk.ask(bench, "精读这篇论文", dpr, intent="deep_read")
+    assert "dense representations alone" in notes.said("思路")
+    judged = [s["verdict"] for s in notes.result["sentences"] if s["verdict"]]
+    assert set(judged) == {"supported"}
+    claims = "Check: DPR outperforms BM25 by 9%-19% absolute in top-20 passage retrieval accuracy. The reader was trained on 40 TPUs."
+    checked = desk.ask(bench, claims, dpr, intent="verify_sources").result["sentences"]
+    assert [s["verdict"] for s in checked] == ["supported", "unsupported"]
+    tables = desk.ask(bench, "Extract table 1 as data", otsl, intent="extract_charts").result[
+        "parts"
+    ]
+    assert [part["title"] for part in tables] == ["Table 1"]
+    assert "OTSL" in str(tables[0]["exhibit"]["rows"])

@@ -3,11 +3,13 @@
 import base64
 import io
 import json
+import time
 
 import pytest
 from PIL import Image
 
 from core.agent.charts import ChartOfModel, rows_of
+from core.agent.state import TurnRequest
 from core.types import LOCAL_USER
 from tests.fixtures.model_server import Reply, failure
 from tests.integration.conftest import Room
@@ -146,3 +148,17 @@ def test_research_says_in_one_sentence_what_to_do_instead(room, question, part):
     assert part in asked.result["answer"]
     assert not asked.result["parts"]
     assert not asked.result["sentences"]
+
+
+def test_stop_while_a_model_looks_shows_what_needs_none(room):
+    room.model.reply = Reply(text=json.dumps(CHART), first_delay=20)
+    runner, scope = room.modelled.runner, (room.papers["fusion"],)
+    turn = runner.start(TurnRequest(LOCAL_USER, "all figures", scope, intent="extract_charts"))
+    while not room.model.requests:
+        time.sleep(0.02)
+    asked = time.monotonic()
+    runner.cancel(LOCAL_USER, turn.id)
+    (*_, last) = runner.follow(LOCAL_USER, turn.id)
+    assert time.monotonic() - asked < 3
+    assert last.data["stopped"]
+    assert [part["kind"] for part in last.data["parts"]] == ["figure", "figure"]

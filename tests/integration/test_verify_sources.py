@@ -5,6 +5,8 @@ import json
 import pytest
 
 from core.agent.claims import claims_of, of_the_text, pasted, references_of
+from core.agent.state import TurnRequest
+from core.types import LOCAL_USER
 from tests.fixtures.model_server import Reply, failure
 from tests.integration.conftest import Room
 
@@ -134,3 +136,16 @@ def test_a_model_neither_adds_a_claim_nor_loses_one():
         "It was not"
     )
     assert of_the_text(["DPR beats BM25 by 19%."], text) == claims_of(text)
+
+
+def test_stop_keeps_the_claims_that_were_looked_up(room):
+    many = "\n".join(f"- Set {n} has {n} passages in the library." for n in range(1, 41))
+    runner = room.offline.runner
+    request = TurnRequest(LOCAL_USER, f"Check these claims:\n{many}", intent="verify_sources")
+    turn = runner.start(request)
+    for event in runner.follow(LOCAL_USER, turn.id):
+        if event.kind == "step_progress":
+            runner.cancel(LOCAL_USER, turn.id)
+    assert event.data["stopped"]
+    (part,) = event.data["parts"]
+    assert 1 <= len(part["items"]) < 40
