@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import BadInput
+from core.ingest.chunking import embeddable
 from core.ingest.parse import parse
 
 ScopeKind = Literal["paper", "library"]
@@ -177,7 +178,7 @@ def in_papers(questions: Path, papers: Path) -> RetrievalSet:
         chunks = parse((papers / file).read_bytes(), None, lambda *_: None).paper.chunks
         kept = [chunk for chunk in chunks if chunk.kind != "references"]
         start = len(passages)
-        passages.extend(chunk.text for chunk in kept)
+        passages.extend(embeddable(chunk.text) for chunk in kept)
         within = tuple(range(start, len(passages)))
         for row in (row for row in rows if row["file"] == file):
             wanted = re.compile(row["must_match"])
