@@ -16,7 +16,7 @@ from core.evidence.numbering import cited as cited_in
 from core.evidence.numbering import renumber, strip, write
 from core.evidence.support import best_quote
 from core.extractive.answer import shown
-from core.models.budget import Message
+from core.models.budget import Message, estimate_tokens
 from core.models.embed import Embedder
 from core.models.structured import ask
 from core.types import Hit, Mode, Usage
@@ -34,7 +34,7 @@ class Requests:
 
     def __init__(self, state: TurnState, context: TurnContext) -> None:
         self._context = context
-        self._question = state["question"]
+        self.question = state["question"]
         self._chat = context.chat
         self.answered = 0
         self.malformed = 0
@@ -54,6 +54,11 @@ class Requests:
     def tokens(self) -> int:
         """Return what all requests cost together."""
         return self.usage.prompt_tokens + self.usage.completion_tokens
+
+    def room(self, system: str, reserve: int) -> int:
+        """Return the tokens left for material beside the instructions, the question and the reply."""
+        taken = estimate_tokens(system) + estimate_tokens(self.question) + reserve
+        return max(0, self._context.context_tokens - taken)
 
     def about(
         self,
@@ -78,7 +83,7 @@ class Requests:
         chosen = offer(
             hits,
             system=render(system, numbers=_listed(len(hits)), **values),
-            question=self._question,
+            question=self.question,
             context_tokens=self._context.context_tokens,
             reserve=reserve,
         )

@@ -31,6 +31,8 @@ _FOREIGN, _POOR, _POINTING, _APPENDED = 1.0, 0.5, 0.4, 0.3
 ENOUGH = 1.45
 """The score from which a sentence is taken to speak of the aspect."""
 _PERHAPS = 0.9
+_MANY = 3
+"""Words of a phrase of which one may be missing."""
 NOT_SAID = ("The paper does not say.", "论文没有说明。")
 """Stands where nothing was found, in English and in Chinese."""
 _REPEATS = 0.6
@@ -215,10 +217,11 @@ def asked_for(question: str, known: Sequence[Look]) -> str:
 def look_for(named: str) -> Look:
     """Return a look at what the reader named: phrases parted by commas, in either language.
 
-    A sentence speaks of a phrase when it has all of its words, or their known translations.
+    A sentence speaks of a phrase when it has all of its words but one (of two: both), or their
+    known translations.
     """
     phrases = [phrase.strip() for phrase in named.split(",") if phrase.strip()]
-    whole = [_all_of(_words(phrase)) for phrase in phrases]
+    whole = [_all_of(words) for phrase in phrases for words in _enough_of(_words(phrase))]
     whole += [_all_of([term]) for phrase in phrases for term in sorted(translated(phrase))]
     single = [word for phrase in phrases for word in _words(phrase)]
     aspect = Aspect("asked", (named, named), (named, named))
@@ -234,6 +237,11 @@ def _words(phrase: str) -> list[str]:
         for word in found
         for piece in ([word] if word[0].isascii() else re.findall(r"..?", word))
     ]
+
+
+def _enough_of(words: Sequence[str]) -> list[Sequence[str]]:
+    few = len(words) < _MANY
+    return [words] if few else [[*words[:i], *words[i + 1 :]] for i in range(len(words))]
 
 
 def _all_of(words: Sequence[str]) -> str:

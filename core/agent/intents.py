@@ -180,6 +180,27 @@ INTENTS: tuple[Intent, ...] = (
             "实验缺少哪些基线或消融？",
         ),
     ),
+    Intent(
+        name="compare",
+        title=say("Compare papers"),
+        description=say(
+            "Put 2 to 6 papers side by side, aspect by aspect, each cell with its source."
+        ),
+        icon="compare",
+        way=("rewrite", "compare", "verify"),
+        examples=(
+            "Compare these papers.",
+            "How do the two papers differ in method and results?",
+            "Put the papers side by side.",
+            "Which of these papers uses more data?",
+            "What do these studies agree and disagree on?",
+            "比较这几篇论文。",
+            "这两篇论文的方法有什么不同？",
+            "把它们的数据和结果放在一起对比。",
+            "这些研究有哪些一致和分歧？",
+            "几篇论文各有什么局限，列表对比。",
+        ),
+    ),
 )
 
 DEFAULT_INTENT = "chat"
