@@ -11,7 +11,7 @@ import streamlit as st
 from PIL import Image
 
 from core.errors import LecternError
-from core.evidence.numbering import strip
+from core.evidence.numbering import defuse, strip
 from core.exports import cells_to_csv, table_to_csv
 from core.numbers import numeric
 from ui.components import AnswerLabels, AnswerPart, answer_text, paragraph_starts
@@ -93,7 +93,8 @@ def _with_sentences(view: TurnView, part: Mapping[str, Any]) -> AnswerPart:
         }
     sentences = [_sentence(view, i) for i in part["items"]]
     if kind == "claims":
-        sentences = [{**sentence, "text": strip(sentence["text"])} for sentence in sentences]
+        quotes = {citation["n"]: _plain_words(citation["quote"]) for citation in view.citations}
+        sentences = [_claim(sentence, quotes) for sentence in sentences]
     elif not view.parts:
         starts = paragraph_starts(view.text)
         if len(starts) == len(sentences):
@@ -104,6 +105,18 @@ def _with_sentences(view: TurnView, part: Mapping[str, Any]) -> AnswerPart:
         "title": title,
         "sentences": sentences,
     }
+
+
+def _claim(sentence: dict[str, Any], quotes: Mapping[int, str]) -> dict[str, Any]:
+    """Return a claim with the passages to be shown under it: none that it only repeats."""
+    said = _plain_words(defuse(strip(sentence["text"])))
+    shown = [n for n in sentence["citations"] if defuse(quotes.get(n, "")) != said]
+    text = strip(sentence["text"]) if shown else sentence["text"]
+    return {**sentence, "text": text, "quoted": shown}
+
+
+def _plain_words(text: str) -> str:
+    return " ".join(text.split())
 
 
 def plain_title(title: str) -> str:
@@ -181,7 +194,7 @@ def _figure(session: Session, exhibit: Mapping[str, Any]) -> None:
     except LecternError as error:
         st.info(plain(translated(error.message)), icon=":material/info:")
         return
-    st.image(_cut_out(page, exhibit["box"]), caption=plain(exhibit["caption"])[:300])
+    st.image(_cut_out(page, exhibit["box"]))
 
 
 def _cut_out(page: bytes, box: Sequence[float]) -> bytes:

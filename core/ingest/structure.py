@@ -16,7 +16,7 @@ import pypdfium2
 from core.errors import UnreadableFile
 from core.ingest.bibliography import references_of, running_text
 from core.ingest.chunking import cell_text, table_chunks
-from core.ingest.drawn import Area, Drawn, drawn_on
+from core.ingest.drawn import THIN, Area, Drawn, drawn_on
 from core.ingest.grid import Grid, around
 from core.ingest.layout import Line
 from core.ingest.pdf import RawDocument, RawPage, open_document
@@ -182,7 +182,7 @@ def _picture(drawn: Drawn, caption: Area, others: Sequence[Area]) -> Area:
             shared = min(area[2], picture[2]) - max(area[0], picture[0])
             beside = shared < 0.5 * min(area[2] - area[0], picture[2] - picture[0])
             outside = picture[1] >= caption[1] if above else picture[3] <= caption[3]
-            if gap > 45 or beside or outside:
+            if gap > 45 or beside or outside or _foreign_rule(picture, area):
                 continue
             whole = _joined(area, picture)
             if not any(_meets(whole, other) for other in others):
@@ -191,6 +191,11 @@ def _picture(drawn: Drawn, caption: Area, others: Sequence[Area]) -> Area:
         if taken and (area[3] - area[1]) - (caption[3] - caption[1]) > 20:
             return area
     return caption
+
+
+def _foreign_rule(item: Area, area: Area) -> bool:
+    """Whether a rule across is far wider than the figure: it ends a table or the page's head."""
+    return item[3] - item[1] <= THIN and item[2] - item[0] > 1.5 * (area[2] - area[0])
 
 
 def _meets(area: Area, other: Area) -> bool:

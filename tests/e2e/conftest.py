@@ -8,11 +8,16 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
+
+from tests.fixtures.database import TEMPLATE, rename
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -28,8 +33,20 @@ def app(tmp_path_factory) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_database_server(database_server: str) -> None:
+    """Let all apps use the server of the session: to start one each takes seconds."""
+    running_app.server = database_server
+
+
 class running_app:  # reads as a statement: with running_app(folder) as address
-    """The Streamlit server on a free port, its log beside its data."""
+    """The Streamlit server on a free port, its log beside its data.
+
+    Its database is one of the session's server, named after the folder; a test of the server that
+    the app starts itself sets `DATABASE_URL=""`.
+    """
+
+    server = ""
 
     def __init__(
         self, folder: Path, script: str = "streamlit_app.py", *options: str, **environment: str
@@ -42,6 +59,7 @@ class running_app:  # reads as a statement: with running_app(folder) as address
             **os.environ,
             "PYTHONPATH": str(ROOT),
             "LECTERN_DATA_DIR": str(folder / "data"),
+            "DATABASE_URL": database_of(folder),
             **environment,
         }
         self.environment.setdefault("EMBEDDING_MODELS", "use-multilingual")
@@ -66,12 +84,41 @@ class running_app:  # reads as a statement: with running_app(folder) as address
             raise
 
 
+def database_of(folder: Path) -> str:
+    """Return the URL of the database that belongs to a folder, made when it is first asked for."""
+    name = f"app_{sha256(str(folder).encode()).hexdigest()[:16]}"
+    with psycopg.connect(running_app.server, autocommit=True) as connection:
+        known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
+        if known.fetchone() is None:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+    return rename(running_app.server, name)
+
+
 @pytest.fixture(scope="session")
 def browser():
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine")
     with sync_playwright() as playwright:
         yield playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+    """Tell what the pages showed when a test failed: the machine it failed on may be far away."""
+    report = yield
+    browser = getattr(item, "funcargs", {}).get("browser")
+    if report.failed and call.when == "call" and browser is not None:
+        for context in browser.contexts:
+            for shown in context.pages:
+                report.sections.append((f"page {shown.url}", _text_of(shown)))
+    return report
+
+
+def _text_of(page: Page) -> str:
+    try:
+        return page.get_by_role("main").first.inner_text(timeout=2_000)[-12_000:]
+    except PlaywrightError as error:
+        return f"not to be read: {error.message}"
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """What a reader does and sees, as the browser tests say it."""
 
+import os
 import re
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.conftest import ROOT
+from tests.e2e.conftest import ROOT, database_of
 
 SAMPLES = ROOT / "data" / "samples"
 STEPS = re.compile(r"^\d+ steps? ·|^\d+ 步 ·|^\d+ 个步骤 ·")
@@ -17,7 +18,8 @@ def preload(folder: Path, *names: str) -> None:
     """Put sample papers into the library an app started on `folder` will have."""
     files = [str(SAMPLES / f"{name}.pdf") for name in names]
     command = [sys.executable, "-m", "core", "ingest", *files, "--data-dir", str(folder / "data")]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    environment = {**os.environ, "DATABASE_URL": database_of(folder)}
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, env=environment)
 
 
 def upload(page: Page, *paths: Path) -> None:

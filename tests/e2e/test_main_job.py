@@ -53,7 +53,7 @@ def test_what_is_not_a_pdf_is_refused_in_one_sentence(app, page, tmp_path):
 
 
 def test_the_sample_papers_are_one_click_away(tmp_path, page):
-    with running_app(tmp_path) as address:
+    with running_app(tmp_path, DATABASE_URL="") as address:
         page.goto(address)
         page.get_by_role("button", name=re.compile("Try with the sample papers")).click()
         page.get_by_role("button", name=re.compile(re.escape(SUGGESTED))).click()

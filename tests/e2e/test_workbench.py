@@ -265,7 +265,9 @@ def test_the_address_follows_links_to_the_page_one_is_on(tmp_path, page):
         page.wait_for_url(re.compile(r"/library$"))
 
 
-@pytest.mark.parametrize("path", ["", "/library", "/system"])  # /ask: test_links_open_…
+@pytest.mark.parametrize(
+    "path", ["/library", "/system"]
+)  # others: test_links_open_…, test_main_job
 def test_every_page_opens_by_its_address_on_a_cold_server(tmp_path, page, path):
     with running_app(tmp_path) as address:
         page.goto(address + path)

@@ -150,7 +150,7 @@ class Answer {
   claims({ sentences }) {
     return el("ol", { class: "claims" }, ...sentences.map((sentence) => {
       const parts = [{ text: sentence.text, sentence, ends: true }]
-      const found = sentence.citations.map((n) => el("blockquote", {},
+      const found = (sentence.quoted ?? sentence.citations).map((n) => el("blockquote", {},
         this.citation(n), " ", el("bdi", {}, this.data.labels.quotes[n] ?? "")))
       return el("li", {}, ...this.flow(parts), ...found)
     }))
