@@ -33,8 +33,8 @@ ENOUGH = 1.45
 _PERHAPS = 0.9
 _MANY = 3
 """Words of a phrase of which one may be missing."""
-NOT_SAID = ("The paper does not say.", "论文没有说明。")
-"""Stands where nothing was found, in English and in Chinese."""
+NOT_SAID = ("No sentence about this was found.", "没有找到谈到这一点的句子。")
+"""Stands where nothing was found, in English and in Chinese: what the paper says is another matter."""
 _REPEATS = 0.6
 """The share of content words two sentences may have in common."""
 

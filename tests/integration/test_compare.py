@@ -103,7 +103,7 @@ def test_a_model_writes_each_column_and_then_what_differs(room):
     assert "How Lectern Fuses" not in second
     assert last.count("<note n=") == 2
     assert cell(result, TABLE, "Task", 0)[0]["text"].startswith("Finding passages [")
-    assert cell(result, TABLE, "Data", 1)[0]["text"] == "The paper does not say."
+    assert cell(result, TABLE, "Data", 1)[0]["text"] == "No sentence about this was found."
     assert asked.said("Agreements").startswith("Both measure retrieval [1]")
     assert [s["removed"] for s in result["sentences"] if s["removed"]] == [[999], [999]]
     assert result["usage"]["prompt_tokens"] > 500

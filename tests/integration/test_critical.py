@@ -119,8 +119,8 @@ def test_a_paper_without_anything_to_weigh_says_so(bench):
     text = "# Apples\n\n" + "Apples are round and grow on old trees in gardens. " * 9
     bench.ingestor.ingest(LOCAL_USER, "apples.md", text.encode())
     asked = ask(bench, ASK, intent="critical")
-    assert asked.said("Threats to validity") == "The paper does not say."
-    assert asked.said(ABSENT).count("No sentence about") == 7
+    assert asked.said("Threats to validity") == "No sentence about this was found."
+    assert asked.said(ABSENT).count("(looked for:") == 7
 
 
 def test_what_is_there_is_not_called_absent():

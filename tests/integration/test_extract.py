@@ -94,7 +94,7 @@ def test_a_model_fills_the_form_and_each_cell_is_checked(room):
     form = dict(table(result, FORM))
     assert form["Task"][0][0][0].startswith("Joining two ranked lists [1]"), form
     assert form["Task"][1][0][1] == "supported"
-    assert form["Limitations"] == [[("The paper does not say.", None)], []]
+    assert form["Limitations"] == [[("No sentence about this was found.", None)], []]
     assert [s["removed"] for s in result["sentences"] if s["removed"]] == [[999]]
     (_, right), (_, wrong) = table(result, FIGURES)
     assert re.fullmatch(r"0\.\d+ \[\d\]", right[0][0][0])
@@ -154,4 +154,4 @@ def test_papers_that_say_nothing_give_empty_fields(bench):
     bench.ingestor.ingest(LOCAL_USER, "apples.md", text.encode())
     result = ask(bench, ASK, intent="extract").result
     form = dict(table(result, FORM))
-    assert form["Data"] == form["Limitations"] == [[("The paper does not say.", None)]]
+    assert form["Data"] == form["Limitations"] == [[("No sentence about this was found.", None)]]
