@@ -1,6 +1,12 @@
-"""The table's example questions as vectors: how near a question comes to each intent."""
+"""Example questions as vectors: how near a question comes to each intent.
 
+The table has some for every intent; `examples.jsonl` has more, the choosing half
+of `eval routing` among them.
+"""
+
+import json
 import threading
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +16,10 @@ from core.models.embed import Embedder, Vectors
 
 HEAD = 300
 """Characters of a question that are compared: what is wanted stands there, the rest is pasted."""
+
+NEIGHBOURS = 2
+"""Examples of an intent that a question is held against: the nearest ones."""
+_MORE = Path(__file__).with_name("examples.jsonl")
 
 
 class _Encoded(NamedTuple):
@@ -27,15 +37,18 @@ class Examples:
         self._encoded: _Encoded | None = None
 
     def nearest(self, question: str) -> dict[str, float]:
-        """Return the cosine of the nearest example of every intent that has any."""
+        """Return for every intent that has examples the mean cosine of the nearest two."""
         encoded = self._examples()
         if not encoded.owners:
             return {}
         similar = encoded.vectors @ self._embedder.encode([question[:HEAD]])[0]
-        best: dict[str, float] = {}
+        of_intent: dict[str, list[float]] = {}
         for owner, value in zip(encoded.owners, np.asarray(similar), strict=True):
-            best[owner] = max(best.get(owner, -1.0), float(value))
-        return best
+            of_intent.setdefault(owner, []).append(float(value))
+        return {
+            owner: float(np.mean(sorted(values)[-NEIGHBOURS:]))
+            for owner, values in of_intent.items()
+        }
 
     def _examples(self) -> _Encoded:
         table = all_intents()
@@ -49,5 +62,8 @@ class Examples:
 
     def _encode(self, table: tuple[Intent, ...]) -> _Encoded:
         pairs = [(entry.name, example) for entry in table for example in entry.examples]
-        vectors = self._embedder.encode([example for _, example in pairs])
+        known = {entry.name for entry in table}
+        rows = map(json.loads, _MORE.read_text(encoding="utf-8").splitlines())
+        pairs += [(row["intent"], row["text"]) for row in rows if row["intent"] in known]
+        vectors = self._embedder.encode([example[:HEAD] for _, example in pairs])
         return _Encoded(table, tuple(owner for owner, _ in pairs), vectors)

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
 
+from core.agent.examples import Examples
 from core.agent.state import TurnRequest
 from core.config import Settings
 from core.db.conversations import StoredEvent
@@ -36,6 +38,12 @@ def worker() -> Iterator[Worker]:
     worker.close()
 
 
+@cache
+def _examples(embedder: Embedder) -> Examples:
+    """The router's examples, encoded once for all workbenches."""
+    return Examples(embedder)
+
+
 def _bench(
     database_url: str, folder: Path, embedders: list[Embedder], worker: Worker, **settings: object
 ) -> Workbench:
@@ -44,6 +52,7 @@ def _bench(
     class Bench(Workbench):
         worker = property(lambda self: shared_worker)
         embedders = property(lambda self: shared_embedders)
+        examples = property(lambda self: _examples(shared_embedders[0]))
 
     shared_worker, shared_embedders = worker, embedders
     values = {
