@@ -100,6 +100,49 @@ INTENTS: tuple[Intent, ...] = (
         ),
     ),
     Intent(
+        name="critical",
+        title=say("Review critically"),
+        description=say(
+            "Weigh a paper's claims against its evidence: threats, admitted limits, what is missing."
+        ),
+        icon="gavel",
+        way=("rewrite", "retrieve", "critique", "verify"),
+        examples=(
+            "Review this paper critically.",
+            "What are the weaknesses of the evidence?",
+            "Which claims are not backed up by the experiments?",
+            "What would a sceptical reviewer say about this paper?",
+            "Are baselines or ablations missing?",
+            "Assess the threats to validity.",
+            "批判性地评价这篇论文。",
+            "这篇论文的论证有哪些漏洞？",
+            "作者的主张有足够的证据吗？",
+            "以审稿人的眼光挑挑毛病。",
+            "实验缺少哪些基线或消融？",
+        ),
+    ),
+    Intent(
+        name="compare",
+        title=say("Compare papers"),
+        description=say(
+            "Put 2 to 6 papers side by side, aspect by aspect, each cell with its source."
+        ),
+        icon="compare",
+        way=("rewrite", "compare", "verify"),
+        examples=(
+            "Compare these papers.",
+            "How do the two papers differ in method and results?",
+            "Put the papers side by side.",
+            "Which of these papers uses more data?",
+            "What do these studies agree and disagree on?",
+            "比较这几篇论文。",
+            "这两篇论文的方法有什么不同？",
+            "把它们的数据和结果放在一起对比。",
+            "这些研究有哪些一致和分歧？",
+            "几篇论文各有什么局限，列表对比。",
+        ),
+    ),
+    Intent(
         name="verify_sources",
         title=say("Check claims"),
         description=say(
@@ -156,49 +199,6 @@ INTENTS: tuple[Intent, ...] = (
             "在 arXiv 上搜索相关工作。",
             "就这个方向写一份文献调研。",
             "调研一下这个领域的最新进展。",
-        ),
-    ),
-    Intent(
-        name="critical",
-        title=say("Review critically"),
-        description=say(
-            "Weigh a paper's claims against its evidence: threats, admitted limits, what is missing."
-        ),
-        icon="gavel",
-        way=("rewrite", "retrieve", "critique", "verify"),
-        examples=(
-            "Review this paper critically.",
-            "What are the weaknesses of the evidence?",
-            "Which claims are not backed up by the experiments?",
-            "What would a sceptical reviewer say about this paper?",
-            "Are baselines or ablations missing?",
-            "Assess the threats to validity.",
-            "批判性地评价这篇论文。",
-            "这篇论文的论证有哪些漏洞？",
-            "作者的主张有足够的证据吗？",
-            "以审稿人的眼光挑挑毛病。",
-            "实验缺少哪些基线或消融？",
-        ),
-    ),
-    Intent(
-        name="compare",
-        title=say("Compare papers"),
-        description=say(
-            "Put 2 to 6 papers side by side, aspect by aspect, each cell with its source."
-        ),
-        icon="compare",
-        way=("rewrite", "compare", "verify"),
-        examples=(
-            "Compare these papers.",
-            "How do the two papers differ in method and results?",
-            "Put the papers side by side.",
-            "Which of these papers uses more data?",
-            "What do these studies agree and disagree on?",
-            "比较这几篇论文。",
-            "这两篇论文的方法有什么不同？",
-            "把它们的数据和结果放在一起对比。",
-            "这些研究有哪些一致和分歧？",
-            "几篇论文各有什么局限，列表对比。",
         ),
     ),
 )
