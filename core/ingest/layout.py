@@ -552,7 +552,8 @@ def _leftwards(words: Sequence[Word]) -> list[Word]:
     found: list[Word] = []
     placed = sorted(words, key=lambda word: -word.x0)
     for leftwards, group in groupby(placed, key=lambda word: reads_leftwards(word.text)):
-        found += group if leftwards else reversed(list(group))
+        stretch = list(group)
+        found += stretch if leftwards else stretch[::-1]
     return found
 
 
