@@ -202,17 +202,17 @@ def _complete_en(question: str, before: str) -> str:
     return _in_place_of_kind(bare, before) or _with_subject(_capital(bare) + "?", before)
 
 
-def _in_place_of_phrase(phrase: str, before: str) -> str:
-    """Return the earlier question with `phrase` in place of its own with that preposition."""
-    word = phrase.split()[0]
-    phrase = word.casefold() + phrase[len(word) :]
+def _in_place_of_phrase(asked: str, before: str) -> str:
+    """Return the earlier question with `asked` in place of its own with that preposition."""
+    word = asked.split()[0]
+    asked = word.casefold() + asked[len(word) :]
     stem = before.rstrip(_END)
     own = list(re.finditer(rf"\b{word}\b(?:(?!\b{_PREPOSITION}\b)[^,])+$", stem, re.I))
     if not own:
-        return stem + " " + phrase + "?"
+        return stem + " " + asked + "?"
     noun = own[-1].group().split()[-1]
-    phrase = re.sub(r"\bones?$", noun, phrase)
-    return stem[: own[-1].start()] + phrase + "?"
+    asked = re.sub(r"\bones?$", noun, asked)
+    return stem[: own[-1].start()] + asked + "?"
 
 
 def _in_place_of_kind(bare: str, before: str) -> str:
