@@ -75,6 +75,8 @@ class running_app:  # reads as a statement: with running_app(folder) as address
         return self.address
 
     def __exit__(self, *error: object) -> None:
+        if error[0]:
+            sys.stdout.write(f"the app's log:\n{self.log.read_text(errors='replace')[-4000:]}")
         self.process.terminate()
         try:
             self.process.wait(30)

@@ -100,7 +100,7 @@ def test_a_turn_is_rated_and_run_again(app, page):
     page.goto(f"{app}/ask")
     ask(page, "What is stored with every citation?")
     answer(page, 0)
-    page.get_by_test_id("stFeedback").get_by_role("button").last.click()
+    page.get_by_role("radio", name="Thumbs down").click()
     page.get_by_role("button", name="Why?").click()
     page.get_by_label("What was good, or what was wrong?").fill("beside the point")
     page.keyboard.press("Control+Enter")

@@ -166,6 +166,7 @@ def test_invented_numbers_are_removed_and_counted(with_model, model_server):
     result = ending(events)
     assert [s["removed"] for s in result["sentences"]] == [[99], [42]]
     assert "[99]" not in "".join(s["text"] for s in result["sentences"])
+    assert result["answer"] == "Scores are weighed [1]. More."
     assert {c["n"] for c in result["citations"]} <= set(range(1, 9))
 
 

@@ -73,8 +73,10 @@ def test_a_paper_that_says_nothing_of_a_part_says_so_without_a_citation(bench):
     text = "# Apples\n\n## Introduction\n\n" + "Apples are round and grow on trees in gardens. " * 9
     bench.ingestor.ingest(LOCAL_USER, "apples.md", text.encode())
     asked = ask()
-    assert asked.said("Evidence") == "The paper does not say."
-    (silent, *_) = [s for s in asked.result["sentences"] if s["text"] == "The paper does not say."]
+    assert asked.said("Evidence") == "No sentence about this was found."
+    (silent, *_) = [
+        s for s in asked.result["sentences"] if s["text"] == "No sentence about this was found."
+    ]
     assert silent["verdict"] is None
     assert not silent["citations"]
 

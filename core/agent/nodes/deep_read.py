@@ -54,7 +54,7 @@ _LONGEST_NOTE = 700
 _NAMED = 0.6
 """Share of a title's words that a question must have to name the paper."""
 
-NOT_SAID = ("The paper does not say.", "论文没有说明。")
+NOT_SAID = ("No sentence about this was found.", "没有找到这方面的句子。")
 
 
 class NoteOfModel(BaseModel):

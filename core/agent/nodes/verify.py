@@ -4,6 +4,7 @@ from collections import Counter
 
 from core.agent.events import CitationsReady
 from core.agent.state import StepResult, TurnContext, TurnState
+from core.evidence.numbering import keep_existing
 from core.evidence.sentences import sentences
 from core.evidence.verdict import verify_each
 from core.types import VerdictLabel
@@ -33,4 +34,6 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     parts = [say(_COUNTED[label], count=count) for label, count in counts.most_common()]
     if removed:
         parts.append(say("{count:d} invented numbers removed", count=removed))
-    return StepResult({"sentences": checked, "citations": citations}, ", ".join(parts))
+    answer = keep_existing(state["answer"], numbered).text
+    update = {"sentences": checked, "citations": citations, "answer": answer}
+    return StepResult(update, ", ".join(parts))
