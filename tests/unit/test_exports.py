@@ -312,7 +312,11 @@ def in_parts(evil: str = "") -> TurnRow:
 
 
 def test_parts_become_headings_tables_and_lists():
-    html = MarkdownIt("commonmark").enable("table").render(to_markdown("T", [in_parts()], {PAPER: META}))
+    html = (
+        MarkdownIt("commonmark")
+        .enable("table")
+        .render(to_markdown("T", [in_parts()], {PAPER: META}))
+    )
     assert html.count("<table>") == 2
     assert "<h3>Facts" in html
     assert "<li>Pigs fly.</li>" in html
