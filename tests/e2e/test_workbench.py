@@ -63,6 +63,23 @@ def test_stop_in_mid_stream_closes_the_request_and_keeps_what_was_written(app, p
     expect(answer(page, 0)).to_contain_text("Word 3 is written")
 
 
+def test_after_a_model_broke_off_one_can_try_again_or_do_without(app, page, model):
+    model.enqueue(
+        Reply(text="It is stored with care [1]. And more words follow.", drop_after=8, delay=0.05)
+    )
+    page.goto(f"{app}/ask")
+    ask(page, "What is stored with every citation?")
+    expect(answer(page, 0)).to_contain_text("It is stored")
+    expect(answer(page, 0).get_by_text("broke off")).to_be_visible()
+    model.enqueue(Reply(text="Its hash is stored [1]."))
+    page.get_by_role("button", name=re.compile("Try again$")).click()
+    expect(answer(page, 1)).to_contain_text("Its hash is stored")
+    asked = len(model.requests)
+    page.get_by_role("button", name=re.compile("own sentences$")).click()
+    expect(answer(page, 2)).to_contain_text("no language model was used")
+    assert len(model.requests) == asked
+
+
 def test_a_new_question_in_mid_stream_stops_the_old_answer(app, page, model):
     begin(page, app)
     request = model.requests[-1]
