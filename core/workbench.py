@@ -31,6 +31,7 @@ from core.ingest.fetch import ArxivFetcher
 from core.ingest.pipeline import Ingestor
 from core.ingest.queue import AddQueue
 from core.ingest.worker import Worker
+from core.memory.readings import ReadingStore
 from core.models.budget import estimate_tokens_of
 from core.models.chat import ChatModel, chat_model, vision_model
 from core.models.embed import Embedder, load_embedders
@@ -137,6 +138,11 @@ class Workbench:
     def accounts(self) -> AccountStore:
         """Who has been here, and the language they chose."""
         return AccountStore(self.engine)
+
+    @lazy
+    def readings(self) -> ReadingStore:
+        """What each user has read."""
+        return ReadingStore(self.engine)
 
     @lazy
     def housekeeping(self) -> Housekeeping:

@@ -211,3 +211,26 @@ class TurnEventTable(Base):
     seq: Mapped[int] = mapped_column(Integer, primary_key=True)
     kind: Mapped[str]
     data: Mapped[dict[str, Any]] = mapped_column(JSONB)
+
+
+class ReadingTable(Base):
+    """A paper that a user has read. Neither paper nor conversation need be there any more.
+
+    `embedding` is of unit length, of any dimension; `useful` and `not_useful` count votes.
+    """
+
+    __tablename__ = "user_paper_profile"
+    __table_args__ = (UniqueConstraint("user_id", "doc_id"),)
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
+    user_id: Mapped[UUID]
+    doc_id: Mapped[UUID]
+    title: Mapped[str]
+    summary: Mapped[str]
+    embedding: Mapped[Any] = mapped_column(Vector())
+    embedding_model: Mapped[str]
+    model_name: Mapped[str] = mapped_column(default="")
+    conversation_id: Mapped[UUID | None]
+    read_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    useful: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    not_useful: Mapped[int] = mapped_column(Integer, default=0, server_default="0")

@@ -21,12 +21,14 @@ from core.db.conversations import ConversationStore
 from core.db.papers import PaperStore
 from core.errors import NotFound
 from core.ingest.worker import Worker
+from core.memory.readings import ReadingStore
 from core.reading import PaperReader
 from core.types import Citation, PaperMeta, Scores, Structure
-from tests.fixtures.papers import made_file, made_paper, made_terms
+from tests.fixtures.papers import made_file, made_paper, made_terms, unit_vectors
 
 OWNER, STRANGER = uuid4(), uuid4()
-CLASSES = (PaperStore, ConversationStore, AccountStore, PaperReader, Runner)
+VECTOR = unit_vectors(1)[0]
+CLASSES = (PaperStore, ConversationStore, AccountStore, ReadingStore, PaperReader, Runner)
 
 NEW = object()
 """The method makes something of the stranger's own; it must not touch what is the owner's."""
@@ -77,6 +79,11 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
     "AccountStore.seen": (NEW, lambda o, u, x: o.seen(u, "guest")),
     "AccountStore.language": ("", lambda o, u, x: o.language(u)),
     "AccountStore.set_language": (NotFound, lambda o, u, x: o.set_language(u, "en")),
+    "ReadingStore.remember": (NEW, lambda o, u, x: remember(o, u, x.paper)),
+    "ReadingStore.history": ([], lambda o, u, x: o.history(u)),
+    "ReadingStore.similar": ([], lambda o, u, x: o.similar(u, VECTOR, "use", uuid4())),
+    "ReadingStore.forget": (NotFound, lambda o, u, x: o.forget(u, x.paper)),
+    "ReadingStore.feedback": (NotFound, lambda o, u, x: o.feedback(u, x.paper, -1)),
     "PaperReader.cited": (NotFound, lambda o, u, x: o.cited(u, x.citation)),
     "PaperReader.drawable": (NotFound, lambda o, u, x: o.drawable(u, x.paper)),
     "PaperReader.page_count": (NotFound, lambda o, u, x: o.page_count(u, x.paper)),
@@ -95,6 +102,12 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
     "Runner.events": (NotFound, lambda o, u, x: o.events(u, x.turn)),
     "Runner.follow": (NotFound, lambda o, u, x: list(o.follow(u, x.turn))),
 }
+
+
+def remember(readings: ReadingStore, user: UUID, paper: UUID) -> None:
+    readings.remember(
+        user, paper, title="A paper", summary="It says so.", vector=VECTOR, embedding_model="use"
+    )
 
 
 def own_titles(papers: Any, user: UUID, things: Any) -> dict[UUID, str]:
@@ -138,6 +151,7 @@ def objects(database: Engine, worker: Worker):
         "PaperStore": papers,
         "ConversationStore": conversations,
         "AccountStore": AccountStore(database),
+        "ReadingStore": ReadingStore(database),
         "PaperReader": PaperReader(papers, worker),
         "Runner": runner,
     }
@@ -153,6 +167,7 @@ def owned(objects) -> SimpleNamespace:
     turn = objects["ConversationStore"].begin_turn(OWNER, None, "Why?", runner=1)
     objects["ConversationStore"].end_turn(turn.id, "finished", answer="So.")
     objects["ConversationStore"].rate(OWNER, turn.id, 1)
+    remember(objects["ReadingStore"], OWNER, paper)
     objects["AccountStore"].seen(OWNER, "login")
     objects["AccountStore"].set_language(OWNER, "zh")
     return SimpleNamespace(
@@ -170,6 +185,7 @@ def stored(database: Engine, mine: bool) -> dict[str, list[Any]]:
     queries = {
         "library": "SELECT * FROM library WHERE (user_id = :owner) = :mine",
         "accounts": "SELECT * FROM accounts WHERE (user_id = :owner) = :mine",
+        "user_paper_profile": "SELECT * FROM user_paper_profile WHERE (user_id = :owner) = :mine",
         "conversations": "SELECT * FROM conversations WHERE (user_id = :owner) = :mine",
         "turns": "SELECT t.* FROM turns t JOIN conversations c ON c.id = conversation_id "
         "WHERE (user_id = :owner) = :mine",

@@ -1,0 +1,1 @@
+"""What a user has read: kept over conversations, so that new papers can be told by old ones."""
