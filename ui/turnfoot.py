@@ -37,7 +37,7 @@ def draw(session: Session, turn: TurnRow) -> None:
                 _button(label, ":material/format_quote:", f"extract-{turn.id}", without)
         elif turn.answer:
             _button(
-                "",
+                _("Run again"),
                 ":material/replay:",
                 f"again-{turn.id}",
                 partial(_again, session, turn),

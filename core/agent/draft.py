@@ -29,6 +29,7 @@ class Draft:
         self._numbers: dict[tuple[int, str], int] = {}
         self._sources: dict[int, tuple[Hit, str]] = {}
         self._statements: list[str] = []
+        self._remarks: list[int] = []
         self._parts: list[Part] = []
         self._written: list[str] = []
 
@@ -53,6 +54,11 @@ class Draft:
         """Add a statement, citing `numbers` beside those it has markers of; return its place."""
         self._statements.append(f"{text.strip()} {write(numbers)}".strip())
         return len(self._statements) - 1
+
+    def remark(self, text: str) -> int:
+        """Add a statement of Lectern's own (what was not found, or left out): it gets no verdict."""
+        self._remarks.append(self.state(text))
+        return self._remarks[-1]
 
     def adopt(self, text: str, sources: Mapping[int, Sequence[Hit]]) -> int:
         """Add a statement that cites by numbers of its own, which `sources` explains.
@@ -103,6 +109,7 @@ class Draft:
         return {
             "answer": "\n\n".join(self._written),
             "statements": self._statements,
+            "remarks": self._remarks,
             "parts": self._parts,
             "citations": citations,
             "mode": mode,

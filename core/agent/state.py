@@ -12,6 +12,7 @@ from uuid import UUID
 from core.agent.events import Event
 from core.agent.examples import Examples
 from core.db.papers import PaperStore
+from core.memory.readings import ReadingStore, Similar
 from core.models.chat import ChatModel
 from core.models.embed import Embedder
 from core.reading import PaperReader
@@ -52,13 +53,15 @@ class TurnState(TypedDict):
     used, so the steps that follow do without. What a step returns as `usage` is added up.
 
     A writer of more than running text also sets `statements`, which are then what is verified, one
-    by one, and `parts`, which arrange them (see `core.agent.draft`).
+    by one, `remarks`, the places of those that are Lectern's own and not judged, and `parts`, which
+    arrange them (see `core.agent.draft`).
     """
 
     question: str
     selected: str
     scope: Scope
     forced_intent: str
+    conversation_id: UUID | None
     history: list[Exchange]
     full_text_tokens: int
     model_failed: bool
@@ -66,10 +69,12 @@ class TurnState(TypedDict):
     standalone: str
     query: str
     hits: list[Hit]
+    related: list[Similar]
     mode: Mode
     answer: str
     citations: list[Citation]
     statements: list[str]
+    remarks: list[int]
     parts: list[Part]
     sentences: list[AnswerSentence]
     usage: Usage
@@ -86,6 +91,7 @@ def initial_state(
         selected=request.selected,
         scope=Scope(request.user_id, request.paper_ids),
         forced_intent=request.intent,
+        conversation_id=request.conversation_id,
         history=history,
         full_text_tokens=full_text_tokens,
         model_failed=False,
@@ -93,10 +99,12 @@ def initial_state(
         standalone=request.question,
         query="",
         hits=[],
+        related=[],
         mode="extractive",
         answer="",
         citations=[],
         statements=[],
+        remarks=[],
         parts=[],
         sentences=[],
         usage=Usage(full_text_tokens=full_text_tokens),
@@ -111,6 +119,7 @@ class TurnContext:
 
     searcher: Searcher
     papers: PaperStore
+    readings: ReadingStore
     reader: PaperReader
     embedder: Embedder
     examples: Examples

@@ -104,7 +104,7 @@ def test_a_turn_is_rated_and_run_again(app, page):
     page.get_by_role("button", name="Why?").click()
     page.get_by_label("What was good, or what was wrong?").fill("beside the point")
     page.keyboard.press("Control+Enter")
-    page.get_by_role("button", name=re.compile("replay$")).click()
+    page.get_by_role("button", name=re.compile("Run again$")).click()
     expect(page.get_by_text("The answer is word for word the same.")).to_be_visible()
     page.goto(f"{app}/system")
     bad = page.get_by_test_id("stMetric").filter(has_text="not useful")

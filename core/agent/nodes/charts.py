@@ -81,7 +81,7 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     for owned, rows in zip(found, read, strict=True):
         _show(draft, owned, rows, user_id, context, chinese, several)
     if not found:
-        draft.add_text("", [draft.state(_NONE[chinese])])
+        draft.add_text("", [draft.remark(_NONE[chinese])])
     mode: Mode = "llm" if any(read) else "extractive"
     tables = sum(owned.item.kind == "table" for owned in found)
     detail = say(

@@ -195,7 +195,7 @@ def _references(
         heads.append(entry.text)
         paper = papers[entry.row.paper_id] if entry.row else None
         says = _says(draft, paper, context) if paper else []
-        cells.append([[draft.state(_standing(entry, chinese))], says])
+        cells.append([[draft.remark(_standing(entry, chinese))], says])
     if heads:
         draft.add_table(_REFERENCES[chinese], _COLUMNS[chinese], heads, cells)
     return sum(entry.row is not None for entry in entered)

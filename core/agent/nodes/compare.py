@@ -228,7 +228,7 @@ def _add_table(draft: Draft, sides: Sequence[_Side], looks: Sequence[Look], chin
         return
     heads = [look.aspect.title(chinese) for look in looks]
     rows = [
-        [side.cells[at] or [draft.state(NOT_SAID[chinese])] for side in sides]
+        [side.cells[at] or [draft.remark(NOT_SAID[chinese])] for side in sides]
         for at in range(len(looks))
     ]
     draft.add_table(_SIDE_BY_SIDE[chinese], [side.title for side in sides], heads, rows)
@@ -254,7 +254,7 @@ def _add_below(
     if not written:
         shared = [_add_terms(draft, sides, chinese), _add_figures(draft, sides, chinese)]
         if not any(shared):
-            draft.add_text(_TERMS[chinese], [draft.state(_NOTHING[chinese])])
+            draft.add_text(_TERMS[chinese], [draft.remark(_NOTHING[chinese])])
 
 
 # --- by a model ---------------------------------------------------------------------------------

@@ -111,7 +111,7 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
         _Review(paper, looks, context, chinese, len(papers) > 1).write(draft, requests)
     if len(papers) > MOST_PAPERS:
         left = _LEFT_OUT[chinese].format(count=len(papers) - MOST_PAPERS)
-        draft.add_text("", [draft.state(left)])
+        draft.add_text("", [draft.remark(left)])
     detail = say("{papers:d} papers weighed", papers=min(len(papers), MOST_PAPERS))
     return StepResult(draft.update(requests.mode, requests.usage), detail, requests.tokens)
 
@@ -156,7 +156,7 @@ class _Review:
         rows = []
         for claim in claims:
             made = self._point(draft, claim.claim, claim.claim_passages, hits)
-            given = draft.state(_NO_EVIDENCE[self._chinese])
+            given = draft.remark(_NO_EVIDENCE[self._chinese])
             if claim.evidence.strip():
                 given = self._point(draft, claim.evidence, claim.evidence_passages, hits)
             rows.append([[made], [given]])
@@ -188,7 +188,7 @@ class _Review:
             given = (
                 [quoted(draft, evidence)]
                 if evidence
-                else [draft.state(_NO_EVIDENCE[self._chinese])]
+                else [draft.remark(_NO_EVIDENCE[self._chinese])]
             )
             rows.append([[quoted(draft, claim)], given])
         self._add_claims(draft, rows)
@@ -234,18 +234,18 @@ class _Review:
         if items:
             draft.add_claims(self._titled(title), items)
         else:
-            draft.add_text(self._titled(title), [draft.state(NOT_SAID[self._chinese])])
+            draft.add_text(self._titled(title), [draft.remark(NOT_SAID[self._chinese])])
 
     def _add_absent(self, draft: Draft, asked: Sequence[str]) -> None:
         """Add what was looked for in the whole text and not found, and what to check next."""
         chunks = self._context.papers.page_chunks(self._paper.scope.user_id, self._paper.id)
         absent = missing(chunk.text for chunk in chunks if chunk.kind != "references")
         if absent:
-            items = [draft.state(told(check, self._chinese)) for check in absent]
+            items = [draft.remark(told(check, self._chinese)) for check in absent]
             draft.add_text(self._titled(_ABSENT[self._chinese]), items)
         following = [*asked[:_MOST_ENTRIES], *(check.ask[self._chinese] for check in absent)]
         if following:
-            items = [draft.state(text) for text in following]
+            items = [draft.remark(text) for text in following]
             draft.add_text(self._titled(_NEXT[self._chinese]), items)
 
     def _titled(self, title: str) -> str:

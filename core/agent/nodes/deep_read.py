@@ -149,7 +149,7 @@ def the_paper(state: TurnState, context: TurnContext) -> PaperInScope:
     if share >= _NAMED and share > second:
         return papers[best]
     raise BadInput(
-        say("Reading notes are about one paper; there are {count:d} here.", count=len(papers)),
+        say("This is done for one paper at a time; there are {count:d} here.", count=len(papers)),
         hint=say("Choose one paper, or name it by its title."),
         code="ONE_PAPER",
     )
@@ -380,7 +380,7 @@ def _write(
         if not items and not stopped:
             found = own.get(section.look.aspect.name, [])
             items = [quoted(draft, candidate) for candidate in found]
-            items = items or [draft.state(NOT_SAID[chinese])]
+            items = items or [draft.remark(NOT_SAID[chinese])]
         if items:
             draft.add_text(section.look.aspect.title(chinese), items)
     items = [draft.adopt(note.text, note.sources) for note in asked[:MOST_QUESTIONS]]

@@ -113,7 +113,7 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
         values += _Sheet(paper, looks, context, chinese, several).fill(draft, requests)
     if len(papers) > MOST_PAPERS:
         left = _LEFT_OUT[chinese].format(count=len(papers) - MOST_PAPERS)
-        draft.add_text("", [draft.state(left)])
+        draft.add_text("", [draft.remark(left)])
     detail = say("{count:d} values from {papers:d} papers", count=values, papers=len(papers))
     return StepResult(draft.update(requests.mode, requests.usage), detail, requests.tokens)
 
@@ -247,7 +247,7 @@ class _Sheet:
         columns = _COLUMNS[self._chinese] if words else _COLUMNS[self._chinese][1:]
         cells = []
         for _, told in rows:
-            value = [i for i, _ in told] or [draft.state(NOT_SAID[self._chinese])]
+            value = [i for i, _ in told] or [draft.remark(NOT_SAID[self._chinese])]
             quotes = list(dict.fromkeys(i for _, quoted in told for i in quoted))
             cells.append([value, quotes] if words else [value])
         heads = [look.aspect.title(self._chinese) for look, _ in rows]
@@ -264,9 +264,9 @@ class _Sheet:
         if rows:
             draft.add_table(titled, _VALUE_COLUMNS[self._chinese], heads, rows)
             if from_tables:
-                draft.add_text("", [draft.state(_CHOSEN[self._chinese])])
+                draft.add_text("", [draft.remark(_CHOSEN[self._chinese])])
         else:
-            draft.add_text(titled, [draft.state(NOT_SAID[self._chinese])])
+            draft.add_text(titled, [draft.remark(NOT_SAID[self._chinese])])
 
     def _titled(self, title: str) -> str:
         return f"{self._heading}: {title}" if self._heading else title

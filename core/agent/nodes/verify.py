@@ -1,6 +1,7 @@
 """Checks every sentence of an answer against the passages it cites. The writer has no say here."""
 
 from collections import Counter
+from dataclasses import replace
 
 from core.agent.events import CitationsReady
 from core.agent.state import StepResult, TurnContext, TurnState
@@ -24,6 +25,8 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     numbered = {citation.n: citation for citation in state["citations"]}
     statements = state["statements"] or sentences(state["answer"])
     checked = verify_each(statements, numbered, context.embedder, context.cancelled.is_set)
+    for place in state["remarks"]:
+        checked[place] = replace(checked[place], verdict=None)
     used = {n for sentence in checked for n in sentence.citations}
     citations = [citation for citation in state["citations"] if citation.n in used]
     if state["refused"]:
