@@ -9,6 +9,7 @@ import contextlib
 import email.utils
 import queue
 import random
+import re
 import ssl
 import threading
 import time
@@ -40,6 +41,10 @@ _ATTEMPTS = 3
 _LONGEST_WAIT = 20.0
 _CANCEL_AGAIN_SECONDS = 0.05
 _POLL_SECONDS = 0.05
+_FORM_SIGNS = ("response_format", "json schema", "json_schema", "grammar")
+"""In a refusal: the server cannot keep to the form that was asked for."""
+_UNSOUND = re.compile("[\x00\ud800-\udfff]")
+"""What no database takes: NUL, and halves of surrogate pairs."""
 _NO_KEY = "none"
 """Servers without keys (Ollama, vLLM) ignore it; the client insists on having one."""
 
@@ -269,7 +274,7 @@ class ChatModel:
 
     def _wait_before_retry(self, error: "APIStatusError", attempt: int) -> float | None:
         """Return the seconds to wait, or None when trying again is of no use."""
-        if error.status_code in (400, 422) and "response_format" in error.message and self._formats:
+        if error.status_code in (400, 422) and self._formats and _is_about_form(error.message):
             self._formats = self._formats[1:]
             return 0.0
         if attempt >= _ATTEMPTS - 1:
@@ -357,7 +362,7 @@ class ChatReply(Iterator[str]):
                 prompt_tokens=item.usage_metadata["input_tokens"],
                 completion_tokens=item.usage_metadata["output_tokens"],
             )
-        piece = str(item.text)
+        piece = _UNSOUND.sub("\ufffd", str(item.text))
         self.text += piece
         return piece
 
@@ -425,6 +430,11 @@ def _wire(message: Message) -> tuple[str, str | list[str | dict[str, Any]]]:
     content: list[str | dict[str, Any]] = [{"type": "text", "text": message.content}]
     content += [{"type": "image_url", "image_url": {"url": url}} for url in message.images]
     return message.role, content
+
+
+def _is_about_form(message: str) -> bool:
+    said = message.casefold()
+    return any(sign in said for sign in _FORM_SIGNS)
 
 
 def _sound(text: str) -> str:

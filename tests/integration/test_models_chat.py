@@ -108,6 +108,20 @@ def test_usage_is_an_estimate_that_says_so_when_the_server_reports_none(
     assert 1 <= reply.usage.completion_tokens <= 5
 
 
+def test_a_form_that_the_server_refuses_is_asked_for_in_weaker_ways(
+    model_server: LoopbackServer,
+) -> None:
+    """In the words of llama.cpp for a schema it cannot take, then of one that knows no forms."""
+    model_server.enqueue(
+        failure(400, "Unable to generate parser for this template. JSON schema error at #: no"),
+        failure(400, "response_format is not supported"),
+    )
+    model = _model(model_server)
+    assert model.stream(PROMPT, schema={"type": "object"}).read()
+    asked = [request.body.get("response_format") for request in model_server.requests]
+    assert [form and form["type"] for form in asked] == ["json_schema", "json_object", None]
+
+
 def test_a_server_that_does_not_know_stream_options_is_asked_without(
     model_server: LoopbackServer,
 ) -> None:
