@@ -1,5 +1,8 @@
 """Citation numbers in running text: `[1]`, `[1, 2]`, `[1][2]`, `[1-3]`, `［１］`, `【1】`.
 
+Models also write `[1 and 2]`, `[1至3]`, `[passage 1]`, `[p. 1]`, `[第1段]`, `[^1]`. What is a marker
+is also written in ui/components/answer.js, which has to agree.
+
 Numbers that do not exist are taken out and reported; none is ever added.
 """
 
@@ -7,11 +10,17 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
-_NUMBER = r"\d{1,3}"
+_NUMBER = "[0-9０-９]{1,3}"
+_BLANK = "[ \t\u00a0\u2000-\u200a\u202f\u3000]"
+_DASH = rf"{_BLANK}*[–—‑\-－~～至]{_BLANK}*"
+_BETWEEN = rf"(?:{_BLANK}*[,，、;；|&和]{_BLANK}*|{_BLANK}+and{_BLANK}+)"
+_BEFORE = rf"(?:(?:passages?|pp?\.?|段落?|第|\^){_BLANK}*)?"
+_AFTER = rf"(?:{_BLANK}*段落?)?"
+_ITEM = rf"{_BEFORE}{_NUMBER}{_AFTER}"
 _GROUP = re.compile(
-    rf"[\[［【][ \t]*({_NUMBER}(?:[ \t]*[,，、;；–\-][ \t]*{_NUMBER})*)[ \t]*[\]］】]"
+    rf"[\[［【]{_BLANK}*({_ITEM}(?:(?:{_DASH}|{_BETWEEN}){_ITEM})*){_BLANK}*[\]］】]", re.IGNORECASE
 )
-_RANGE = re.compile(rf"({_NUMBER})[ \t]*[–\-][ \t]*({_NUMBER})")
+_RANGE = re.compile(rf"({_NUMBER}){_AFTER}{_DASH}{_BEFORE}({_NUMBER})", re.IGNORECASE)
 _LONGEST_RANGE = 20
 
 

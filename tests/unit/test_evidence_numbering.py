@@ -18,6 +18,15 @@ from core.evidence.numbering import cited, defuse, keep_existing, strip
         ("in [2019]", ()),
         ("x[i] [a] []", ()),
         ("[1] and [1]", (1,)),
+        ("a [1—3] b [4～6]", (1, 2, 3, 4, 5, 6)),
+        ("a [1‑2] b [3－4] c [5 ~ 6]", (1, 2, 3, 4, 5, 6)),
+        ("a [1至3] b [第4段至第6段]", (1, 2, 3, 4, 5, 6)),
+        ("a [1 and 2] b [3和4] c [5|6] d [7 & 8]", (1, 2, 3, 4, 5, 6, 7, 8)),
+        ("a [1,\u00a02] b [\u20093 – 4\u3000]", (1, 2, 3, 4)),
+        ("a [passage 1] b [Passages 2 and 3] c [p. 4, p.5]", (1, 2, 3, 4, 5)),
+        ("a [段落 1] b 【第 2 段】 c [^3]", (1, 2, 3)),
+        ("in [0~1], [0 and 1], [0; 0.5] or [-1, 1]", ()),
+        ("a [land 2] b [1and2] c [page 3] d [p]", ()),
     ],
 )
 def test_reads_markers(text, numbers):

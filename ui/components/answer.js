@@ -1,9 +1,16 @@
 // An answer as flowing text: citations are buttons, verdicts are marks with their reason.
 
-const NUMBER = "\\d{1,3}"
+// What is a marker is also written in core/evidence/numbering.py, which has to agree.
+const NUMBER = "[0-9０-９]{1,3}"
+const BLANK = "[ \\t\\u00a0\\u2000-\\u200a\\u202f\\u3000]"
+const DASH = `${BLANK}*[–—‑\\-－~～至]${BLANK}*`
+const BETWEEN = `(?:${BLANK}*[,，、;；|&和]${BLANK}*|${BLANK}+and${BLANK}+)`
+const BEFORE = `(?:(?:passages?|pp?\\.?|段落?|第|\\^)${BLANK}*)?`
+const AFTER = `(?:${BLANK}*段落?)?`
+const ITEM = `${BEFORE}${NUMBER}${AFTER}`
 const GROUP = new RegExp(
-  `[\\[［【][ \\t]*(${NUMBER}(?:[ \\t]*[,，、;；–\\-][ \\t]*${NUMBER})*)[ \\t]*[\\]］】]`, "g")
-const RANGE = new RegExp(`(${NUMBER})[ \\t]*[–\\-][ \\t]*(${NUMBER})`, "g")
+  `[\\[［【]${BLANK}*(${ITEM}(?:(?:${DASH}|${BETWEEN})${ITEM})*)${BLANK}*[\\]］】]`, "gi")
+const RANGE = new RegExp(`(${NUMBER})${AFTER}${DASH}${BEFORE}(${NUMBER})`, "gi")
 const LONGEST_RANGE = 20
 const SETTLES_MS = 600
 const BOLD = /\*\*(?=\S)([^*]+?)(?<=\S)\*\*/g
@@ -13,14 +20,17 @@ const CJK = /[\u2e80-\u9fff\uff00-\uffef]/
 const STOP = /^[.,;:!?)\]。，、；：！？）」』]+/
 const ICONS = { supported: "✓", partly: "◐", contradicted: "✗", unsupported: "○" }
 
+/** A number written in ASCII or full-width digits. */
+const valueOf = (digits) => Number(digits.normalize("NFKC"))
+
 /** The numbers of one bracketed group, ranges written out. */
 function numbersOf(group) {
   const listed = group.replace(RANGE, (_, first, last) => {
-    const [from, to] = [Number(first), Number(last)]
+    const [from, to] = [valueOf(first), valueOf(last)]
     if (!(from < to && to <= from + LONGEST_RANGE)) return `${from},${to}`
     return Array.from({ length: to - from + 1 }, (_, i) => from + i).join(",")
   })
-  return listed.match(/\d{1,3}/g).map(Number)
+  return listed.match(new RegExp(NUMBER, "g")).map(valueOf)
 }
 
 /** The existing citations a group names: none for an interval such as [0, 1]. */
