@@ -41,6 +41,8 @@ _ADDRESS = re.compile(r"(:)(?=//)|(?<=www)(\.)", re.I)
 _BLOCK = re.compile(r"^(\d*)([-+=:.)])")
 _ITEM = re.compile(r"^[-•*–▪●·][ \t]+")
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+_SIGNED = re.compile(r"[+-]\d[\d.,]*%?")
+"""A number with its sign, which a spreadsheet may take for what it is."""
 _TEX = str.maketrans(
     {
         "\\": r"{\textbackslash}",
@@ -362,7 +364,8 @@ def _cells(turn: TurnRow, citation: Citation) -> list[str | float | None]:
 
 
 def _harmless(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+    formula = cell.startswith(_FORMULA) and not _SIGNED.fullmatch(cell)
+    return f"'{cell}" if formula else cell
 
 
 # JSON

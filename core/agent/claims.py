@@ -31,18 +31,22 @@ _ORDER = re.compile(
     r"^\s*(?:(?:please|can you|could you|help me(?: to)?|i want you to)\s+)*(?:check|verify|fact-?check|judge"
     r"|validate|test|confirm|look up|find sources for|are (?:these|the following)|is (?:this|the following)"
     r"|do (?:the|my) (?:papers?|sources?|library)|does (?:the|this|my) (?:paper|library)|which of (?:these|the following)"
-    r"|tell me (?:if|whether)|what do (?:the|my) papers say)\b[^:：\n]{0,120}(?:[:：]\s*|\n|$)"
+    r"|tell me (?:if|whether)|what do (?:the|my) papers say)\b[^:：\n]{0,120}(?:[:：]\s*|\n)"
     r"|^\s*(?:请|帮我|帮忙|麻烦|你|能否|能不能|可以)*(?:核查|核对|核实|验证|查证|检查|判断|检验|看看|查一下|对照)[^:：\n]{0,60}?"
-    r"(?:[:：]\s*|\n|$)"
+    r"(?:[:：]\s*|\n)"
     r"|^\s*(?:以下|下面|下列|这些)[^:：\n。]{0,30}[:：]\s*",
     re.IGNORECASE,
 )
 _WHETHER = re.compile(
     r"^\s*(?:is it (?:true|correct|right|the case) that|do(?:es)? (?:the|this|my|these) (?:papers?|library|sources?|article)"
-    r" (?:say|support|claim|show|state|confirm) that)\s+(?P<claim>.+?)\s*\?\s*$"
+    r" (?:say|support|claim|show|state|confirm)(?: the (?:claim|idea|view))? that"
+    r"|(?:please |can you |could you )*(?:check|verify|confirm|validate|tell me) (?:that|whether|if)"
+    r"|(?:请|帮我|麻烦)*(?:核查|核对|核实|验证|查证|检查|判断)(?:一下)?(?:是否|有没有)?)\s*(?P<claim>.+?)\s*[?？]?\s*$"
     r"|^\s*(?P<said>.+?)[,，]?\s*(?:对吗|是真的吗|是否正确|对不对|成立吗|正确吗)[?？]\s*$",
     re.IGNORECASE | re.DOTALL,
 )
+_LISTED = re.compile(r"[:：\n]")
+"""After these comes what an order is about."""
 _MARK = re.compile(
     r"^\s*(?:[-*•–▪●·]\s+|\(?\d{1,2}[.)、）]\s*(?!\d)|[(（]\d{1,2}[)）]\s*|#{1,6}\s+|>\s*)"
 )
@@ -53,10 +57,11 @@ def pasted(question: str, selected: str) -> str:
     """Return the text to be checked: the selected passage, else the question without its order."""
     if selected.strip():
         return selected.strip()
+    whether = _WHETHER.match(question) if not _LISTED.search(question) else None
     text = _ORDER.sub("", question, count=1).strip()
-    whether = _WHETHER.match(text)
+    whether = whether or _WHETHER.match(text)
     if whether:
-        text = (whether["claim"] or whether["said"]).strip()
+        text = re.sub("是否|有没有", "", (whether["claim"] or whether["said"]).strip(), count=1)
     return text.strip('“”"「」 \n') if text.count("\n") == 0 else text
 
 

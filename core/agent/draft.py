@@ -55,9 +55,9 @@ class Draft:
         self._statements.append(f"{text.strip()} {write(numbers)}".strip())
         return len(self._statements) - 1
 
-    def remark(self, text: str) -> int:
-        """Add a statement of Lectern's own (what was not found, or left out): it gets no verdict."""
-        self._remarks.append(self.state(text))
+    def remark(self, text: str, numbers: Iterable[int] = ()) -> int:
+        """Add a statement of Lectern's own: what was not found, a question. It gets no verdict."""
+        self._remarks.append(self.state(text, numbers))
         return self._remarks[-1]
 
     def adopt(self, text: str, sources: Mapping[int, Sequence[Hit]]) -> int:
@@ -88,6 +88,7 @@ class Draft:
         rows: Sequence[Sequence[Items]],
     ) -> None:
         """Finish a table: one head a row, one cell of statements for each column."""
+        heads = [strip(head) for head in heads]  # a number in a head would be nobody's
         cells = tuple(tuple(tuple(cell) for cell in row) for row in rows)
         lines = [
             f"- {head} · {column}: {self._said(cell)}"

@@ -55,11 +55,15 @@ def _next_after(step: str | None) -> Callable[[TurnState], str]:
 
 
 def _node(name: str, title: str, step: Step) -> Node:
-    """Wrap a step: events around it, nothing more once stopped, expected failures as data."""
+    """Wrap a step: events around it, expected failures as data.
+
+    Once stopped only the verifier still runs: it judges nothing then, but what was written is to be
+    kept as sentences, without invented numbers.
+    """
 
     def run(state: TurnState, *, runtime: Runtime[TurnContext]) -> dict[str, Any]:
         context = runtime.context
-        if context.cancelled.is_set() and name != "route":
+        if context.cancelled.is_set() and name not in ("route", "verify"):
             return {}
         context.emit(StepStarted(name, title))
         began = time.perf_counter()

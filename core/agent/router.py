@@ -5,6 +5,7 @@ of the question does (`core.agent.cues`), and failing that the nearest example. 
 several things is answered as a question.
 """
 
+import re
 import threading
 from dataclasses import dataclass
 from typing import Annotated
@@ -17,6 +18,7 @@ from core.agent.examples import Examples
 from core.agent.intents import DEFAULT_INTENT, all_intents, intent
 from core.agent.prompts import render
 from core.agent.state import StepResult, TurnContext, TurnState
+from core.db.papers import PaperStore
 from core.errors import Cancelled, ModelFailed
 from core.models.budget import Message
 from core.models.chat import ChatModel
@@ -30,6 +32,12 @@ LONGEST = 2_000
 NEAR, NEARER = 0.45, 0.06
 """The cosine from which examples decide, and how much nearer they must be than those of the
 default. Chosen on the choosing half of `eval routing`, each question left out in turn."""
+MOST_COMPARED = 6
+_ONE_PAPER = re.compile(
+    r"\b(?:this|the) (?:paper|article|study|work)\b(?! and)|(?:这篇|该|本)(?:论文|文章|文)|^(?:论文|文章)的",
+    re.IGNORECASE,
+)
+"""A question about one paper, whatever examples of comparisons it resembles."""
 BY_WORDING = 0.95
 """How sure wording is."""
 
@@ -65,7 +73,7 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     if context.chat is not None and len(all_intents()) > 1:
         try:
             route, usage = choose(
-                state["question"], papers_in(state), context.chat, context.cancelled
+                state["question"], papers_in(state, context.papers), context.chat, context.cancelled
             )
             tokens = usage.prompt_tokens + usage.completion_tokens
             update["usage"] = usage
@@ -74,15 +82,17 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
             update["model_failed"] = True
         except Cancelled:
             pass  # the steps that follow are not run
-    route = route or guess(state["question"], papers_in(state), context.examples)
+    route = route or guess(state["question"], papers_in(state, context.papers), context.examples)
     update["intent"] = route.intent
     return StepResult(update, route.detail, tokens)
 
 
-def papers_in(state: TurnState) -> int | None:
-    """Return how many papers were chosen, None for the whole library."""
-    chosen = state["scope"].paper_ids
-    return None if chosen is None else len(chosen)
+def papers_in(state: TurnState, papers: PaperStore) -> int | None:
+    """Return how many papers are asked about: those chosen, else the whole library."""
+    scope = state["scope"]
+    if scope.paper_ids is not None:
+        return len(scope.paper_ids)
+    return len(papers.library(scope.user_id)) or None
 
 
 def choose(
@@ -114,8 +124,8 @@ def guess(question: str, papers: int | None, examples: Examples) -> Route:
 
     Args:
         question: as it was asked.
-        papers: how many are asked about, None when it is the whole library. One alone has
-            nothing to be compared with.
+        papers: how many are asked about, None when that is not known. One alone has nothing to
+            be compared with; where only examples speak for it, neither have very many.
         examples: the table's examples.
     """
     table = {entry.name: entry for entry in all_intents() if entry.name != "compare" or papers != 1}
@@ -124,6 +134,8 @@ def guess(question: str, papers: int | None, examples: Examples) -> Route:
         detail = say("{cause} (asked for by “{words}”)", cause=table[name].title, words=words)
         return Route(name, BY_WORDING, detail)
     near = {name: cosine for name, cosine in examples.nearest(question).items() if name in table}
+    if (papers or 0) > MOST_COMPARED or _ONE_PAPER.search(question):
+        near.pop("compare", None)
     best = max(near, key=near.__getitem__, default=DEFAULT_INTENT)
     cosine = min(1.0, max(0.0, near.get(best, 0.0)))
     if cosine < NEAR or cosine - near.get(DEFAULT_INTENT, 0.0) < NEARER:

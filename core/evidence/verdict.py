@@ -94,8 +94,8 @@ _COMPARED = frozenset().union(
 """Words that rules of their own compare."""
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)、]|#{1,6})\s+")
 _SMALL_TALK = re.compile(
-    r"^(?:hi|hello|hey|thanks|thank you|sure|of course|certainly|here (?:is|are)|you are welcome"
-    r"|sorry|i (?:cannot|can't|could not|couldn't|am unable|do not|don't)|let me|in summary:?$"
+    r"^(?:(?:hi|hello|hey|thanks|thank you|sure|of course|certainly|here (?:is|are)|you are welcome"
+    r"|sorry|i (?:cannot|can't|could not|couldn't|am unable|do not|don't)|let me)\b|in summary:?$"
     r"|the (?:paper|passages?|text|context|papers|document|authors?) (?:\w+ )?(?:do|does|did) not "
     r"(?:seem to |appear to )?(?:answer|say|mention|contain|provide|address|discuss|report|specify)"
     r"|no sentence [^.!?]{1,80} was found\b|没有找到"
@@ -218,16 +218,19 @@ def _verify_sentence(
 def is_checkable(sentence: str, cited: bool = False) -> bool:
     """Return whether `sentence` states something: no heading, greeting, question or refusal.
 
-    Where it cites, a number or a single word does too: it stands in the cell of a table.
+    Where it cites, a number or a single word does too: it stands in the cell of a table. What cites,
+    or names a quantity, is no small talk, whatever it begins with.
     """
-    if re.match(r"\s*#{1,6}\s", sentence):
-        return False
     plain = _LIST_MARK.sub("", numbering.strip(sentence)).strip(" *_")
-    if not plain or plain[-1] in ":：?？" or _SMALL_TALK.match(plain):
+    if not plain or plain[-1] in ":：":
         return False
     found = facts(plain)
     if cited:
         return bool(found.stems or found.quantities)
+    if re.match(r"\s*#{1,6}\s", sentence) or plain[-1] in "?？":
+        return False
+    if _SMALL_TALK.match(plain) and not found.quantities:
+        return False
     if found.quantities or found.names:
         return len(found.stems) >= 1
     return len(found.stems) >= 2

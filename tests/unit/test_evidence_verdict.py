@@ -342,3 +342,32 @@ def test_the_cell_of_a_table_is_judged_by_what_is_printed(cell, label, embedder)
     passage = "On SciFact it reaches 0.719 and 28.4 BLEU.\n| 全库 BM25 | 0.75 | 毫秒 |"
     assert is_checkable(cell, cited=True)
     assert judge(f"{cell} [1]", [passage], embedder).label == label
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "High accuracy of 99.9% is reached.",
+        "His model has many more parameters.",
+        "Surely the error falls.",
+        "Historically this was slow.",
+        "Thanks to the new loss, accuracy rises to 99%.",
+        "当然，准确率达到99%。",
+    ],
+)
+def test_what_begins_like_small_talk_may_state_something(sentence):
+    assert is_checkable(sentence)
+
+
+@pytest.mark.parametrize("sentence", ["## It rises", "论文没有说明，但准确率高", "It is 9?"])
+def test_what_cites_states_something(sentence):
+    assert not is_checkable(sentence)
+    assert is_checkable(sentence, cited=True)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["Hi there!", "Sure.", "Thanks for asking.", "The paper does not say.", "当然。", "Why so?"],
+)
+def test_small_talk_states_nothing(sentence):
+    assert not is_checkable(sentence)

@@ -338,7 +338,9 @@ def test_a_table_is_taken_away_with_its_verdicts():
         ["", "Value", "Value (verdict)"],
         ["Metric", "Accuracy  [1] It rose. [1]", "supported, contradicted"],
     ]
-    assert rows_of(cells_to_csv([["=1+1", "ok"]])) == [["'=1+1", "ok"]]
+    assert rows_of(cells_to_csv([["=1+1", "-1+1", "-0.5", "+3%"]])) == [
+        ["'=1+1", "'-1+1", "-0.5", "+3%"]
+    ]
 
 
 def rows_of(data: bytes) -> list[list[str]]:

@@ -387,7 +387,7 @@ def _write(
     if not items:
         raised = questions(own.get("limits", []), chunks, paper.title, chinese)
         items = [
-            draft.state(renumber(text, lambda n: ()), [draft.quote(c.hit, c.text)])
+            draft.remark(renumber(text, lambda n: ()), [draft.quote(c.hit, c.text)])
             for text, c in raised
         ]
     if items:
