@@ -25,6 +25,11 @@ from core.wording import say
 Shape = TypeVar("Shape", bound=BaseModel)
 
 
+def alone(state: TurnState) -> str:
+    """Return the question as it would be asked without the conversation before it."""
+    return state["standalone"] or state["question"]
+
+
 class Requests:
     """The requests a specialist makes of the model in one turn.
 
@@ -34,7 +39,7 @@ class Requests:
 
     def __init__(self, state: TurnState, context: TurnContext) -> None:
         self._context = context
-        self.question = state["question"]
+        self.question = alone(state)
         self._chat = context.chat
         self.answered = 0
         self.malformed = 0

@@ -43,8 +43,8 @@ def weighed(body):
         {
             "claims": [claim, {**claim, "evidence": "It wins by 93.7%", "evidence_passages": [n]}],
             "threats": [{"text": "Four sets were used", "passages": [n, 66]}],
-            "missing": ["Why is there no learned fusion."],
-            "next": ["Try it on spoken questions"],
+            "missing": ["Why is there no learned fusion?", "The authors hid 41 failed runs"],
+            "next": ["The sample is biased. Does it hold for speech?"],
         }
     )
 
@@ -79,8 +79,13 @@ def test_a_model_weighs_and_each_point_is_checked(room):
     assert [s["verdict"] for s in wrong] == ["unsupported"]
     assert "No sentence elsewhere" in asked.said("Claims and the evidence for them")
     assert [s["removed"] for s in result["sentences"] if s["removed"]] == [[999]]
-    assert asked.said("Questions to the authors") == "Why is there no learned fusion?"
-    assert asked.said(NEXT).startswith("Try it on spoken questions? ")
+    assert asked.said("Questions to the authors").startswith("Why is there no learned fusion? The")
+    assert asked.said(NEXT).startswith("The sample is biased. Does it hold for speech? ")
+    verdicts = {s["text"]: s["verdict"] for s in result["sentences"]}
+    assert verdicts["Why is there no learned fusion?"] is None
+    assert verdicts["Does it hold for speech?"] is None
+    assert verdicts["The authors hid 41 failed runs"] == "unsupported"
+    assert verdicts["The sample is biased."] == "unsupported"
     assert "ablation" in asked.said(ABSENT), "what is absent is told by rules"
 
 

@@ -70,6 +70,22 @@ def test_without_a_model_fields_and_values_are_the_papers_own(room):
     assert {c["page"] for c in result["citations"]} == {1, 2}
 
 
+def test_a_follow_up_is_put_to_the_model_as_it_would_be_asked_alone(room):
+    room.model.reply = Reply(text=filled)
+    runner, conversation = room.modelled.runner, None
+    for question in ("Extract the embedding model", "And its weights?"):
+        scope = (room.papers["fusion"],)
+        turn = runner.start(
+            TurnRequest(LOCAL_USER, question, scope, conversation, intent="extract")
+        )
+        (*_, done) = runner.follow(LOCAL_USER, turn.id)
+        conversation = turn.conversation_id
+    forms = [r.body["messages"][1]["content"] for r in room.model.requests]
+    forms = [content for content in forms if "<passage" in content]
+    assert "the embedding model's weights?" in forms[-1]
+    assert part(done.data, FORM)["heads"][-1] == "embedding model's weights"
+
+
 def test_a_chinese_form_of_several_papers_names_each_and_keeps_units(room):
     question = "把这些论文的关键信息和硬件环境提取成表格"
     result = room.ask(room.offline, question, "crosslang", "localfirst", intent="extract").result

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, Field
 
-from core.agent.asking import Requests, ground, in_turns
+from core.agent.asking import Requests, alone, ground, in_turns
 from core.agent.choosing import (
     NOT_SAID,
     SEEN,
@@ -132,7 +132,7 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     """
     papers = compared(papers_of(state, context))
     chinese = is_chinese(state["question"])
-    asked = asked_for(state["question"], ASPECTS)
+    asked = asked_for(alone(state), ASPECTS)
     looks = (*ASPECTS, look_for(asked)) if asked else ASPECTS
     draft, requests = Draft(context), Requests(state, context)
     sides: list[_Side] = []

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from core.agent.absences import missing, told
-from core.agent.asking import Requests, ground, in_turns
+from core.agent.asking import Requests, alone, ground, in_turns
 from core.agent.choosing import (
     NOT_SAID,
     OTHERS,
@@ -30,6 +30,7 @@ from core.agent.looks import BASELINES, CLAIMS, LIMITS, STATISTICS, THREATS
 from core.agent.nodes.extract import most_relevant
 from core.agent.state import StepResult, TurnContext, TurnState
 from core.evidence.language import is_chinese
+from core.evidence.sentences import sentences
 from core.extractive.candidates import Candidate, candidates
 from core.types import Hit
 from core.wording import say
@@ -99,7 +100,7 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     chinese = is_chinese(state["question"])
     papers = most_relevant(papers_of(state, context), state["hits"], MOST_PAPERS)
     draft, requests = Draft(context), Requests(state, context)
-    asked = asked_for(state["question"], LOOKS)
+    asked = asked_for(alone(state), LOOKS)
     looks = (*LOOKS, look_for(asked)) if asked else LOOKS
     for done, paper in enumerate(papers[:MOST_PAPERS]):
         if context.cancelled.is_set():
@@ -150,8 +151,8 @@ class _Review:
 
     # --- by a model -----------------------------------------------------------------------------
 
-    def _by_model(self, draft: Draft, critique: Critique, hits: Sequence[Hit]) -> list[str]:
-        """Add what the model found; return what it would check next."""
+    def _by_model(self, draft: Draft, critique: Critique, hits: Sequence[Hit]) -> list[int]:
+        """Add what the model found; return the places of what it would check next."""
         claims = [claim for claim in critique.claims[:_MOST_ENTRIES] if claim.claim.strip()]
         rows = []
         for claim in claims:
@@ -168,11 +169,15 @@ class _Review:
             kept = [p for p in points[:_MOST_ENTRIES] if p.text.strip()]
             items = [self._point(draft, p.text, p.passages, hits) for p in kept]
             self._add_list(draft, title, items)
-        questions = [_question(text, self._chinese) for text in critique.missing if text.strip()]
+        questions = self._asked(draft, critique.missing, hits)
         if questions:
-            items = [draft.state(text) for text in questions[:_MOST_ENTRIES]]
-            draft.add_text(self._titled(_MISSING[self._chinese]), items)
-        return [_question(text, self._chinese) for text in critique.next if text.strip()]
+            draft.add_text(self._titled(_MISSING[self._chinese]), questions)
+        return self._asked(draft, critique.next, hits)
+
+    def _asked(self, draft: Draft, texts: Sequence[str], hits: Sequence[Hit]) -> list[int]:
+        """State what the model would ask; what is no question states something and is judged."""
+        kept = [text for text in texts if text.strip()][:_MOST_ENTRIES]
+        return [self._point(draft, said, (), hits) for text in kept for said in sentences(text)]
 
     def _point(self, draft: Draft, text: str, cited: Sequence[int], hits: Sequence[Hit]) -> int:
         line = " ".join(text.split())[:_LONGEST]
@@ -180,7 +185,7 @@ class _Review:
 
     # --- by extraction --------------------------------------------------------------------------
 
-    def _by_extraction(self, draft: Draft) -> list[str]:
+    def _by_extraction(self, draft: Draft) -> list[int]:
         found = in_order(choose(CLAIMS, self._hits["claims"], _MOST_CLAIMS))
         rows = []
         for claim in found:
@@ -236,26 +241,19 @@ class _Review:
         else:
             draft.add_text(self._titled(title), [draft.remark(NOT_SAID[self._chinese])])
 
-    def _add_absent(self, draft: Draft, asked: Sequence[str]) -> None:
+    def _add_absent(self, draft: Draft, asked: Sequence[int]) -> None:
         """Add what was looked for in the whole text and not found, and what to check next."""
         chunks = self._context.papers.page_chunks(self._paper.scope.user_id, self._paper.id)
         absent = missing(chunk.text for chunk in chunks if chunk.kind != "references")
         if absent:
             items = [draft.remark(told(check, self._chinese)) for check in absent]
             draft.add_text(self._titled(_ABSENT[self._chinese]), items)
-        following = [*asked[:_MOST_ENTRIES], *(check.ask[self._chinese] for check in absent)]
+        following = [*asked, *(draft.remark(check.ask[self._chinese]) for check in absent)]
         if following:
-            items = [draft.remark(text) for text in following]
-            draft.add_text(self._titled(_NEXT[self._chinese]), items)
+            draft.add_text(self._titled(_NEXT[self._chinese]), following)
 
     def _titled(self, title: str) -> str:
         return f"{self._paper.title}: {title}" if self._several else title
-
-
-def _question(text: str, chinese: bool) -> str:
-    """Return what the model asks as a question: it states nothing about the paper."""
-    line = " ".join(text.split())[:_LONGEST].rstrip(" .。")
-    return line if line.endswith(("?", "？")) else line + ("？" if chinese else "?")
 
 
 def _is_evidence(candidate: Candidate, claim: Candidate) -> bool:

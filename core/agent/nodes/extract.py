@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
-from core.agent.asking import Requests, ground, in_turns, in_words
+from core.agent.asking import Requests, alone, ground, in_turns, in_words
 from core.agent.choosing import (
     NOT_SAID,
     SEEN,
@@ -102,7 +102,7 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     chinese = is_chinese(state["question"])
     papers = most_relevant(papers_of(state, context), state["hits"])
     draft, requests = Draft(context), Requests(state, context)
-    asked = asked_for(state["question"], FIELDS)
+    asked = asked_for(alone(state), FIELDS)
     looks = (*FIELDS, look_for(asked)) if asked else FIELDS
     values = 0
     for done, paper in enumerate(papers[:MOST_PAPERS]):
