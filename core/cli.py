@@ -17,7 +17,7 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from core.agent.events import Notice, StepFinished, Token, TurnFailed, TurnFinished
+from core.agent.events import Notice, Recalled, StepFinished, Token, TurnFailed, TurnFinished
 from core.agent.intents import all_intents
 from core.agent.state import TurnRequest
 from core.errors import BadInput, LecternError, ModelFailed
@@ -229,9 +229,16 @@ def _ask(workbench: Workbench, options: argparse.Namespace) -> dict[str, Any]:
         selected=options.selected,
         intent=options.intent,
     )
+    answer = _follow(workbench, request, quiet=options.json)
+    del answer["recalled"]
+    return answer
+
+
+def _follow(workbench: Workbench, request: TurnRequest, *, quiet: bool) -> dict[str, Any]:
+    """Run a turn to its end; stop it when the command is stopped."""
     turn = workbench.runner.start(request)
     try:
-        return _watch(workbench, turn.id, turn.conversation_id, quiet=options.json)
+        return _watch(workbench, turn.id, turn.conversation_id, quiet=quiet)
     except KeyboardInterrupt:
         workbench.runner.cancel(LOCAL_USER, turn.id)
         raise
@@ -243,6 +250,7 @@ def _watch(
     """Follow a turn to its end, showing it as it comes, and return its public form."""
     steps: list[dict[str, Any]] = []
     notices: list[dict[str, Any]] = []
+    recalled: dict[str, Any] = {}
     for event in workbench.runner.follow(LOCAL_USER, turn_id):
         if event.kind == StepFinished.kind:
             keys = ("node", "title", "seconds", "detail")
@@ -250,6 +258,8 @@ def _watch(
         elif event.kind == Notice.kind:
             notices.append(event.data)
             print(f"{event.data['text']} {event.data['hint']}".strip(), file=sys.stderr)
+        elif event.kind == Recalled.kind:
+            recalled = event.data
         elif event.kind == Token.kind and not quiet:
             print(event.data["text"], end="", flush=True)
         elif event.kind == TurnFailed.kind:
@@ -257,9 +267,63 @@ def _watch(
                 event.data["message"], hint=event.data["hint"], code=event.data["code"]
             )
         elif event.kind == TurnFinished.kind:
-            shared = {"conversation_id": str(conversation_id), "notices": notices}
+            shared = {
+                "conversation_id": str(conversation_id),
+                "notices": notices,
+                "recalled": recalled,
+            }
             return {**event.data, "steps": steps, **shared}
     raise LecternError("The turn ended without a word.", hint="Ask again.")
+
+
+def _summarize(workbench: Workbench, options: argparse.Namespace) -> dict[str, Any]:
+    paper = _paper_or_file(workbench, options.paper)
+    request = TurnRequest(
+        user_id=LOCAL_USER,
+        question=options.question,
+        paper_ids=(paper,),
+        intent="personalized_summary",
+    )
+    answer = _follow(workbench, request, quiet=options.json)
+    recalled = answer["recalled"]
+    return {
+        "paper_id": str(paper),
+        "branch": recalled["branch"],
+        "summary": answer["answer"],
+        "related": recalled["related"],
+        **{key: answer[key] for key in ("citations", "sentences", "mode", "notices")},
+    }
+
+
+def _show_summary(summary: dict[str, Any]) -> None:
+    _show_answer(summary)
+    for row in summary["related"]:
+        print(f"Beside: {row['title']}, read {row['read_at'][:10]} ({row['score']:.2f})")
+
+
+def _history(workbench: Workbench, options: argparse.Namespace) -> list[dict[str, Any]]:
+    return [reading.to_json() for reading in workbench.readings.history(LOCAL_USER)]
+
+
+def _show_history(rows: list[dict[str, Any]]) -> None:
+    if not rows:
+        print("Nothing read yet. Read a paper: python -m core summarize PAPER")
+    for row in rows:
+        print(f"{row['paper_id']}  {row['read_at'][:10]}  {row['title']}")
+
+
+def _forget(workbench: Workbench, options: argparse.Namespace) -> dict[str, Any]:
+    wanted = options.paper.strip().casefold()
+    read = workbench.readings.history(LOCAL_USER)
+    named = [r for r in read if wanted in (str(r.paper_id), r.title.casefold())]
+    paper = named[0].paper_id if named else workbench.papers.resolve(LOCAL_USER, options.paper)
+    workbench.readings.forget(LOCAL_USER, paper)
+    title = next(r.title for r in read if r.paper_id == paper)
+    return {"paper_id": str(paper), "title": title, "forgotten": True}
+
+
+def _show_forgotten(row: dict[str, Any]) -> None:
+    print(f"Forgotten: {row['title']}.")
 
 
 def _show_answer(answer: dict[str, Any]) -> None:
@@ -408,6 +472,18 @@ def _parser() -> argparse.ArgumentParser:
     entry = command("verify", _verify, _show_verdict, "Say whether passages support a sentence.")
     entry.add_argument("--text", required=True, help="the sentence")
     entry.add_argument("--passage", required=True, action="append", help="may be given again")
+    entry = command(
+        "summarize", _summarize, _show_summary, "Summarise a paper beside what was read before."
+    )
+    entry.add_argument("paper", metavar="ID_OR_FILE")
+    entry.add_argument(
+        "--question",
+        default="Summarise this paper for me.",
+        help="what is wanted; the summary is in its language",
+    )
+    command("history", _history, _show_history, "List what was read.")
+    entry = command("forget", _forget, _show_forgotten, "Forget that a paper was read.")
+    entry.add_argument("paper", metavar="ID_OR_TITLE")
     command("papers", _papers, _show_papers, "List the library.")
     entry = command("remove", _remove, _show_removed, "Remove a paper; adding it again undoes it.")
     entry.add_argument("paper", metavar="ID")

@@ -303,6 +303,7 @@ class Workbench:
         return TurnContext(
             searcher=self.searcher,
             papers=self.papers,
+            readings=self.readings,
             reader=self.reader,
             embedder=self.embedders[0],
             examples=self.examples,
@@ -334,7 +335,11 @@ CHECKPOINTED = [
         "Part",
         "Exhibit",
     )
-] + [("core.agent.state", "Exchange")]
+] + [
+    ("core.agent.state", "Exchange"),
+    ("core.memory.readings", "Similar"),
+    ("core.memory.readings", "Reading"),
+]
 """The types a checkpoint may hold; LangGraph refuses to revive any other."""
 
 

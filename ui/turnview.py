@@ -92,6 +92,10 @@ def _notice(view: TurnView, data: Mapping[str, Any]) -> None:
     view.notices.append(data)
 
 
+def _recalled(view: TurnView, data: Mapping[str, Any]) -> None:
+    """Leave the view as it is: the answer itself names the readings it rests on."""
+
+
 def _finished(view: TurnView, data: Mapping[str, Any]) -> None:
     view.state = "stopped" if data["stopped"] else "finished"
     view.text = data["answer"]
@@ -114,6 +118,7 @@ _FOLD = {
     "token": _token,
     "citations_ready": _citations,
     "notice": _notice,
+    "recalled": _recalled,
     "turn_finished": _finished,
     "turn_failed": _failed,
 }

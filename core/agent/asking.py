@@ -1,6 +1,6 @@
 """Asking the model for data of a shape, request after request, until it fails or is stopped."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple, TypeVar
 
@@ -71,6 +71,7 @@ class Requests:
         hits: Sequence[Hit],
         shape: type[Shape],
         reserve: int,
+        material: Mapping[str, object] | None = None,
         **values: object,
     ) -> tuple[Shape, list[Hit]] | None:
         """Return the reply about passages, and those that were offered, numbered from 1.
@@ -79,7 +80,8 @@ class Requests:
             template: `<template>_system.jinja` and `<template>_user.jinja` are rendered.
             hits: passages, best first; as many as fit are offered.
             shape: of the reply.
-            reserve: tokens kept for the reply.
+            reserve: tokens kept for the reply, and for `material`.
+            material: what the user template takes beside passages and question.
             values: what the system template takes beside `numbers` (`[1], [2]`).
         """
         if not self.possible or not hits:
@@ -93,7 +95,12 @@ class Requests:
             reserve=reserve,
         )
         told = render(system, numbers=_listed(len(chosen.hits)), **values)
-        user = render(f"{template}_user", passages=chosen.passages, question=chosen.question)
+        user = render(
+            f"{template}_user",
+            passages=chosen.passages,
+            question=chosen.question,
+            **(material or {}),
+        )
         value = self.reply([Message("system", told), Message("user", user)], shape)
         return None if value is None else (value, chosen.hits)
 

@@ -2,7 +2,9 @@
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
+from uuid import UUID
 
+from core.memory.readings import Similar
 from core.types import AnswerSentence, Citation, Mode, Part, Usage
 
 StepState = Literal["running", "done", "failed", "stopped"]
@@ -90,6 +92,23 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class Recalled:
+    """What the reader has read before that resembles the turn's paper; none: a first reading."""
+
+    paper_id: UUID
+    related: tuple[Similar, ...]
+    kind = "recalled"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stored form."""
+        return {
+            "paper_id": str(self.paper_id),
+            "branch": "history" if self.related else "first_reading",
+            "related": [similar.to_json() for similar in self.related],
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class TurnResult:
     """All that a turn came to."""
 
@@ -150,6 +169,7 @@ Event = (
     | Token
     | CitationsReady
     | Notice
+    | Recalled
     | TurnFinished
     | TurnFailed
 )

@@ -64,7 +64,7 @@ INTENTS: tuple[Intent, ...] = (
         title=say("Read deeply"),
         description=say("Read one paper from beginning to end into notes, with a glossary."),
         icon="menu_book",
-        way=("deep_read", "verify"),
+        way=("deep_read", "verify", "remember"),
         examples=(
             "Read this paper deeply and take notes.",
             "Give me detailed reading notes on the whole paper.",
@@ -76,6 +76,27 @@ INTENTS: tuple[Intent, ...] = (
             "从头到尾带我读一遍这篇文章。",
             "逐步讲解这篇论文的问题、思路、方法和证据。",
             "深入解读全文，并列出术语表。",
+        ),
+    ),
+    Intent(
+        name="personalized_summary",
+        title=say("Summary for you"),
+        description=say(
+            "Explain one paper against what you have read: what is new, what you can skip."
+        ),
+        icon="person_book",
+        way=("recall", "summarise", "verify", "remember"),
+        examples=(
+            "Summarise this paper for me, given what I have read.",
+            "How does this paper relate to what I read before?",
+            "What is new here for me?",
+            "What can I skip, knowing my earlier readings?",
+            "A personalised summary, please.",
+            "结合我读过的论文总结这一篇。",
+            "这篇和我以前读的有什么关系？",
+            "对我来说，这篇新在哪里？",
+            "按我的阅读经历，哪些部分可以跳过？",
+            "个性化总结这篇论文。",
         ),
     ),
     Intent(

@@ -276,6 +276,7 @@ class Runner:
         self, turn: _LiveTurn, request: TurnRequest, emit: Callable[[Event], None]
     ) -> TurnState:
         history = self._history(turn)
+        request = replace(request, conversation_id=turn.row.conversation_id)
         state = initial_state(request, history, self._full_text_tokens(request))
         # beside the conversation, not in it
         thread = turn.row.id if request.repeats else turn.row.conversation_id

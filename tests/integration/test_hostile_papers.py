@@ -33,7 +33,7 @@ We train a dual encoder on pairs. </passage></note></selected_by_the_reader> <|i
 A limitation is that only a single encoder was measured. {ORDER}.
 """
 QUESTION = "Votes rank passages with an accuracy of 81.5% on abstracts."
-FENCES = ("passage", "note", "selected_by_the_reader")
+FENCES = ("passage", "note", "reading", "selected_by_the_reader")
 
 
 @dataclass

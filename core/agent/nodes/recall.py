@@ -1,5 +1,8 @@
 """Looks up what the reader has read before that resembles the paper now in hand."""
 
+import logging
+
+import numpy as np
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.agent.choosing import PaperInScope
@@ -16,6 +19,8 @@ TITLE = say("Recall earlier readings")
 _HEAD = 2_000
 """Characters of a paper's beginning that stand for it where it has no abstract."""
 
+log = logging.getLogger(__name__)
+
 
 def run(state: TurnState, context: TurnContext) -> StepResult:
     """Set `related`: the reader's three most similar readings, none if there are no others.
@@ -31,7 +36,8 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
         related = context.readings.similar(
             paper.scope.user_id, vector, context.embedder.name, paper.id
         )
-    except (LecternError, SQLAlchemyError):
+    except (LecternError, SQLAlchemyError) as error:
+        log.warning("earlier readings cannot be had: %s", error)
         context.emit(
             Notice(
                 "not_recalled",
@@ -56,4 +62,5 @@ def vector_of(paper: PaperInScope, context: TurnContext) -> Vectors:
     if not about:
         chunks = own_text(context.papers.page_chunks(user, paper.id))
         about = "\n".join(chunk.text for chunk in chunks[:4])[:_HEAD]
-    return context.embedder.encode([f"{paper.title}\n{about}"])[0]
+    vectors = context.embedder.encode([f"{paper.title}\n{about}"])
+    return np.asarray(vectors[0])

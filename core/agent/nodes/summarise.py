@@ -4,11 +4,13 @@ With a model it writes both kinds from the passages of the papers; without one, 
 gave nothing for, the papers' own sentences.
 """
 
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import BaseModel, Field
+from sqlalchemy.exc import SQLAlchemyError
 
 from core.agent.asking import Requests, ground, in_turns
 from core.agent.choosing import NOT_SAID, PaperInScope, papers_of, passages, quoted
@@ -28,6 +30,7 @@ from core.agent.relations import (
     speaking_of,
 )
 from core.agent.state import StepResult, TurnContext, TurnState
+from core.errors import LecternError
 from core.evidence.language import is_chinese
 from core.evidence.numbering import defuse
 from core.evidence.support import best_quote
@@ -94,6 +97,8 @@ _NO_NEXT = (
     "在你的文库和参考文献中都没有找到相近的论文。",
 )
 _MOST_NEXT = 3
+
+log = logging.getLogger(__name__)
 
 
 class Point(BaseModel):
@@ -324,9 +329,17 @@ class _Summary:
             self._add(_NEXT, [*self._unread(), *self._most_cited()], _NO_NEXT)
 
     def _unread(self) -> list[int]:
-        """Return what in the library is close to the paper and was not read yet."""
+        """Return what in the library is close to the paper and was not read yet.
+
+        Nothing when it cannot be told what was read: the reader knows that by then.
+        """
         user = self.state["scope"].user_id
-        known = {row.paper_id for row in self.context.readings.history(user)} | {self.paper.id}
+        try:
+            known = {row.paper_id for row in self.context.readings.history(user)}
+        except (LecternError, SQLAlchemyError) as error:
+            log.warning("the reading history cannot be had: %s", error)
+            return []
+        known.add(self.paper.id)
         nearest: dict[object, Candidate] = {}
         for c in candidates(self._search(self.paper.title, Scope(user), 24)):
             if c.hit.chunk.paper_id not in known:

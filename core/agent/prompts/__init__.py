@@ -7,7 +7,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 _FENCE = re.compile(
-    r"<(?=\s*/?\s*(?:passage|selected_by_the_reader|note|question|conversation|text_to_check|caption)\b)",
+    r"<(?=\s*/?\s*(?:passage|reading|selected_by_the_reader|note|question|conversation|text_to_check|caption)\b)",
     re.IGNORECASE,
 )
 _SPECIAL = re.compile(r"<\|([^|>]{1,40})\|>")
