@@ -87,7 +87,12 @@ class running_app:  # reads as a statement: with running_app(folder) as address
 
 
 def database_of(folder: Path) -> str:
-    """Return the URL of the database that belongs to a folder, made when it is first asked for."""
+    """Return the URL of the database that belongs to a folder, made when it is first asked for.
+
+    Without a server of the session (pictures for the README) the app is to start its own.
+    """
+    if not running_app.server:
+        return ""
     name = f"app_{sha256(str(folder).encode()).hexdigest()[:16]}"
     with psycopg.connect(running_app.server, autocommit=True) as connection:
         known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
