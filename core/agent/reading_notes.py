@@ -1,9 +1,9 @@
 """Reading notes from a paper's own sentences: what each part is known by, and its glossary."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from core.agent.aspects import Aspect
 from core.agent.choosing import ENOUGH, Look, PaperInScope, different, passages, score
@@ -12,6 +12,7 @@ from core.agent.state import TurnContext
 from core.evidence.language import CJK
 from core.evidence.lexicon import STOP_WORDS
 from core.evidence.quotes import fold
+from core.evidence.sentences import sentences
 from core.extractive.candidates import LONGEST, Candidate, candidates
 from core.types import Chunk, Hit, Scores
 
@@ -238,14 +239,14 @@ def questions(
 ) -> list[tuple[str, Candidate]]:
     """Return questions that the paper's own limits, plans and assumptions raise, each with its source."""
     assuming = [chunk for chunk in own_text(chunks) if _ASSUMED.search(chunk.text)]
-    assumed = [
+    known = {fold(c.text)[0] for c in limits}
+    assumed = (
         c
         for hit in hits_of(assuming[:_HOME_PASSAGES], title)
         for c in candidates([hit])
-        if _ASSUMED.search(c.text)
-    ]
-    known = {fold(c.text)[0] for c in limits}
-    further = [c for c in assumed if fold(c.text)[0] not in known]
+        if _ASSUMED.search(c.text) and fold(c.text)[0] not in known
+    )
+    further = list(islice(assumed, MOST_QUESTIONS))
     sources = [*limits[: MOST_QUESTIONS - min(2, len(further))], *further]
     return [
         (_ASKED[_asked_as(c.text), chinese].format(quote=_in_brief(c.text)), c)
@@ -295,11 +296,18 @@ _NO_TERM = re.compile(
 )
 
 
-def glossary(chunks: Sequence[Chunk], title: str) -> list[tuple[str, Candidate]]:
-    """Return the terms that the paper defines, each with the sentence that defines it."""
+def glossary(
+    chunks: Sequence[Chunk], title: str, stopped: Callable[[], bool]
+) -> list[tuple[str, Candidate]]:
+    """Return the terms that the paper defines, each with the sentence that defines it.
+
+    Fewer once `stopped` says so: it is asked before every chunk.
+    """
     found: dict[str, tuple[str, Candidate]] = {}
     for hit in hits_of(own_text(chunks), title):
-        if hit.chunk.kind == "table" or not _may_define(hit.chunk.text):
+        if stopped():
+            break
+        if hit.chunk.kind == "table" or not _defines(hit.chunk.text):
             continue
         for candidate in candidates([hit]):
             for term in _terms(candidate.text):
@@ -310,15 +318,9 @@ def glossary(chunks: Sequence[Chunk], title: str) -> list[tuple[str, Candidate]]
     return sorted(entries, key=lambda entry: entry[1].hit.chunk.id)[:MOST_TERMS]
 
 
-def _may_define(text: str) -> bool:
-    one_line = " ".join(text.split())
-    return bool(_SHORT.search(one_line)) or any(
-        re.search(word, one_line)
-        for word in (
-            r"\b(?:is|are|refers?|denotes?|means|called|known|termed|stands)\b",
-            "[是指称叫即]",
-        )
-    )
+def _defines(text: str) -> bool:
+    """Return whether any sentence defines a term; to tell whether it is usable costs far more."""
+    return any(True for sentence in sentences(text) for _ in _terms(sentence))
 
 
 def _key(term: str) -> str:
@@ -330,7 +332,7 @@ def _terms(sentence: str) -> Iterator[str]:
     text = " ".join(sentence.split())
     if len(text) > LONGEST:
         return
-    for match in _SHORT.finditer(text):
+    for match in _SHORT.finditer(text) if "(" in text or "（" in text else ():
         spelled = _spelled(match["long"], match["short"])
         if spelled:
             yield f"{spelled} ({match['short']})"

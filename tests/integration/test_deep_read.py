@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from core.agent.reading_notes import glossary
 from core.agent.state import TurnRequest
 from core.models.budget import estimate_tokens
 from core.types import LOCAL_USER
@@ -154,6 +155,13 @@ def test_stop_keeps_what_was_noted(room):
             runner.cancel(LOCAL_USER, turn.id)
     assert event.data["stopped"]
     assert [part["title"] for part in event.data["parts"]] == ["Idea"]
+
+
+def test_terms_are_defined_in_the_papers_words(room):
+    chunks = room.offline.papers.page_chunks(LOCAL_USER, room.papers["citations"])
+    assert [(term, c.text) for term, c in glossary(chunks, "", lambda: False)] == [
+        ("PDF page", "A PDF page is a set of characters with positions.")
+    ]
 
 
 def test_a_real_paper_is_read_checked_and_its_tables_taken_out_without_a_model(bench, shared):

@@ -2,6 +2,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from core.agent.reading_notes import glossary
 from core.extractive.candidates import candidates, is_prose, is_whole
 from core.extractive.question import kind_of
 from core.types import Box, Chunk, Hit, Scores, Span
@@ -160,3 +161,16 @@ def test_of_a_table_the_caption_is_said_and_no_row():
     (found,) = candidates([hit(text, kind="table")])
     assert found.text == "Table 1: The sets that are used."
     assert found.caption
+
+
+def test_a_glossary_is_looked_for_until_the_reader_stops():
+    defined = "A {0} path is defined as a way through the {0} part of the library."
+    texts = ["Nothing is explained in this passage of the paper.", *map(defined.format, "ABCD")]
+    chunks = [hit(text, number).chunk for number, text in enumerate(texts)]
+    found = glossary(chunks, "Paths", lambda: False)
+    assert [(term, c.hit.chunk.id) for term, c in found] == [
+        ("A path", 1), ("B path", 2), ("C path", 3), ("D path", 4),
+    ]  # fmt: skip
+    asked = iter([False, False, False, True])
+    assert len(glossary(chunks, "Paths", lambda: next(asked))) == 2
+    assert glossary(chunks, "Paths", lambda: True) == []

@@ -4,7 +4,7 @@ With a model: notes on every stretch of the text, a few stretches at a time, the
 part. Without one, or for the parts it gave nothing for: the paper's own sentences.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -369,22 +369,23 @@ def _write(
 ) -> None:
     """Finish the parts: by the model's notes where there are any, else in the paper's own words."""
     chinese = is_chinese(question)
-    stopped = context.cancelled.is_set()
     missing = [s for s in SECTIONS if not any(note.part == _part(s) for note in notes)]
     asked = [*{note.text: note for note in notes if note.part == "question"}.values()]
     own: dict[str, list[Candidate]] = {}
-    if not stopped and (missing or not asked):
+    if not context.cancelled.is_set() and (missing or not asked):
         own = chosen(paper, chunks, context)
+    stopped = context.cancelled.is_set()
     for section in SECTIONS:
         items = [draft.adopt(n.text, n.sources) for n in notes if n.part == _part(section)]
-        if not items and not stopped:
+        if not items:
             found = own.get(section.look.aspect.name, [])
             items = [quoted(draft, candidate) for candidate in found]
-            items = items or [draft.remark(NOT_SAID[chinese])]
+        if not items and not stopped:
+            items = [draft.remark(NOT_SAID[chinese])]
         if items:
             draft.add_text(section.look.aspect.title(chinese), items)
     items = [draft.adopt(note.text, note.sources) for note in asked[:MOST_QUESTIONS]]
-    if not items:
+    if not items and not context.cancelled.is_set():
         raised = questions(own.get("limits", []), chunks, paper.title, chinese)
         items = [
             draft.remark(renumber(text, lambda n: ()), [draft.quote(c.hit, c.text)])
@@ -392,7 +393,7 @@ def _write(
         ]
     if items:
         draft.add_text(QUESTIONS.title(chinese), items)
-    _write_glossary(draft, notes, paper, chunks, chinese, stopped)
+    _write_glossary(draft, notes, paper, chunks, chinese, context.cancelled.is_set)
 
 
 def _write_glossary(
@@ -401,12 +402,13 @@ def _write_glossary(
     paper: PaperInScope,
     chunks: Sequence[Chunk],
     chinese: bool,
-    stopped: bool,
+    stopped: Callable[[], bool],
 ) -> None:
     terms = {note.term.casefold(): note for note in reversed(notes) if note.term}
     rows = [(n.term, draft.adopt(n.text, n.sources)) for n in [*terms.values()][::-1][:MOST_TERMS]]
-    if not rows and not stopped:
-        rows = [(term, quoted(draft, c)) for term, c in glossary(chunks, paper.title)]
+    if not rows:
+        found = glossary(chunks, paper.title, stopped)
+        rows = [(term, quoted(draft, c)) for term, c in found]
     if rows:
         draft.add_table(
             GLOSSARY.title(chinese),
