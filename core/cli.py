@@ -317,7 +317,7 @@ def _forget(workbench: Workbench, options: argparse.Namespace) -> dict[str, Any]
     read = workbench.readings.history(LOCAL_USER)
     named = [r for r in read if wanted in (str(r.paper_id), r.title.casefold())]
     paper = named[0].paper_id if named else workbench.papers.resolve(LOCAL_USER, options.paper)
-    workbench.readings.forget(LOCAL_USER, paper)
+    workbench.readings.forget(LOCAL_USER, [paper])
     title = next(r.title for r in read if r.paper_id == paper)
     return {"paper_id": str(paper), "title": title, "forgotten": True}
 

@@ -31,6 +31,7 @@ from core.ingest.fetch import ArxivFetcher
 from core.ingest.pipeline import Ingestor
 from core.ingest.queue import AddQueue
 from core.ingest.worker import Worker
+from core.memory.memory import ReadingMemory
 from core.memory.readings import ReadingStore
 from core.models.budget import estimate_tokens_of
 from core.models.chat import ChatModel, chat_model, vision_model
@@ -145,9 +146,16 @@ class Workbench:
         return ReadingStore(self.engine)
 
     @lazy
+    def memory(self) -> ReadingMemory:
+        """What follows from what each user has read."""
+        return ReadingMemory(
+            self.readings, self.papers, lambda: self.searcher, lambda: self.embedders[0]
+        )
+
+    @lazy
     def housekeeping(self) -> Housekeeping:
         """Purges what nobody can want back any more, in the background."""
-        return Housekeeping(self.papers, self.conversations, self.accounts)
+        return Housekeeping(self.papers, self.conversations, self.accounts, self.readings)
 
     @lazy
     def embedders(self) -> list[Embedder]:
@@ -212,7 +220,9 @@ class Workbench:
     @lazy
     def backfill(self) -> Backfill:
         """Fills in the vectors of the further dense paths, in the background."""
-        return Backfill(self.engine, self.papers, self.embedders)
+        return Backfill(
+            self.engine, self.papers, self.embedders, refresh=lambda s: self.memory.refresh(s)
+        )
 
     @lazy
     def checkpoint_pool(self) -> ConnectionPool[Any]:
@@ -339,6 +349,7 @@ CHECKPOINTED = [
     ("core.agent.state", "Exchange"),
     ("core.memory.readings", "Similar"),
     ("core.memory.readings", "Reading"),
+    ("core.memory.readings", "Votes"),
 ]
 """The types a checkpoint may hold; LangGraph refuses to revive any other."""
 

@@ -9,7 +9,14 @@ from sqlalchemy import Connection, Engine, delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from core.db.conversations import forget_threads
-from core.db.orm import AccountTable, ConversationTable, LibraryTable, ReadingTable
+from core.db.orm import (
+    AccountTable,
+    ConversationTable,
+    LibraryTable,
+    ReadingPauseTable,
+    ReadingTable,
+    ReadingVoteTable,
+)
 from core.errors import BadInput, NotFound
 from core.wording import say
 
@@ -95,8 +102,8 @@ class AccountStore:
 
 
 def _forget(connection: Connection, users: Sequence[UUID]) -> None:
-    connection.execute(delete(LibraryTable).where(LibraryTable.user_id.in_(users)))
-    connection.execute(delete(ReadingTable).where(ReadingTable.user_id.in_(users)))
+    for table in (LibraryTable, ReadingTable, ReadingVoteTable, ReadingPauseTable):
+        connection.execute(delete(table).where(table.user_id.in_(users)))
     conversations = connection.scalars(
         delete(ConversationTable)
         .where(ConversationTable.user_id.in_(users))

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
+    SmallInteger,
     Text,
     UniqueConstraint,
     func,
@@ -216,7 +217,8 @@ class TurnEventTable(Base):
 class ReadingTable(Base):
     """A paper that a user has read. Neither paper nor conversation need be there any more.
 
-    `embedding` is of unit length, of any dimension; `useful` and `not_useful` count votes.
+    `embedding` is of unit length, of any dimension. `removed_at` set: forgotten, and can still be
+    undone.
     """
 
     __tablename__ = "user_paper_profile"
@@ -232,5 +234,28 @@ class ReadingTable(Base):
     model_name: Mapped[str] = mapped_column(default="")
     conversation_id: Mapped[UUID | None]
     read_at: Mapped[datetime] = mapped_column(server_default=func.now())
-    useful: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
-    not_useful: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
+    removed_at: Mapped[datetime | None]
+
+
+class ReadingVoteTable(Base):
+    """What a user thought of a paper that was shown `beside` another: 1 useful, -1 not useful.
+
+    A paper that was suggested stands beside itself.
+    """
+
+    __tablename__ = "reading_votes"
+
+    user_id: Mapped[UUID] = mapped_column(primary_key=True)
+    doc_id: Mapped[UUID] = mapped_column(primary_key=True)
+    beside: Mapped[UUID] = mapped_column(primary_key=True)
+    vote: Mapped[int] = mapped_column(SmallInteger)
+    removed_at: Mapped[datetime | None]
+
+
+class ReadingPauseTable(Base):
+    """A user for whom nothing is remembered at present."""
+
+    __tablename__ = "reading_pauses"
+
+    user_id: Mapped[UUID] = mapped_column(primary_key=True)
+    since: Mapped[datetime] = mapped_column(server_default=func.now())

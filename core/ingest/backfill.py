@@ -49,6 +49,7 @@ class Backfill:
         idle_seconds: float = 10.0,
         retry_seconds: float = 120.0,
         on_filled: Callable[[], None] | None = None,
+        refresh: Callable[[Callable[[], bool]], int] | None = None,
     ) -> None:
         self._engine = engine
         self._store = store
@@ -57,6 +58,7 @@ class Backfill:
         self._idle_seconds = idle_seconds
         self._retry_seconds = retry_seconds
         self._on_filled = on_filled
+        self._refresh = refresh
         self._lock = threading.Lock()
         self._states = {embedder.name: Filling() for embedder in embedders}
         self._awake = threading.Event()
@@ -102,6 +104,8 @@ class Backfill:
                 return 0
             for embedder in self._embedders:
                 filled += self._fill_model(embedder)
+            if self._refresh is not None:
+                filled += self._refresh(self._stop.is_set)
         return filled
 
     def _run(self) -> None:

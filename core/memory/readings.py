@@ -1,17 +1,32 @@
 """Papers a user has read, each with a summary and a vector, and which of them resemble another."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Engine, delete, func, select, update
+import numpy as np
+from pgvector.sqlalchemy import Vector
+from psycopg import sql
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    cast,
+    delete,
+    func,
+    literal,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 
-from core.db.orm import ReadingTable
+from core.db.orm import ReadingPauseTable, ReadingTable, ReadingVoteTable
 from core.db.text import storable
-from core.errors import NotFound
+from core.errors import BadInput, NotFound
 from core.models.embed import Vectors
 from core.wording import say
 
@@ -19,15 +34,32 @@ NEAREST = 50
 """Readings that feedback may reorder."""
 SIMILAR = 3
 _STEP, _LEAST, _MOST = 0.25, 0.25, 2.0
-"""What one vote changes of a reading's weight, and the weight's limits."""
+"""What one vote changes of a paper's weight, and the weight's limits."""
+_MOST_DIMENSIONS = 2_000
+"""Vectors of more cannot be indexed by pgvector."""
+_ITERATIVE = (0, 8)
+"""The pgvector from which an index scan goes on until enough rows fit."""
+_INDEX_LOCK = int.from_bytes(b"readings", "big") >> 1
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """How often a paper was called useful, and not useful, beside another."""
+
+    useful: int = 0
+    not_useful: int = 0
+
+    @property
+    def weight(self) -> float:
+        """Return what the votes make of a paper's closeness: 1 without any, 0.25 to 2."""
+        return min(_MOST, max(_LEAST, 1 + _STEP * (self.useful - self.not_useful)))
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A paper that was read for a user. It outlives the paper.
 
-    `model_name` wrote the summary ('' when extraction did); `useful` and `not_useful` count the
-    user's votes.
+    `model_name` wrote the summary ('' when extraction did).
     """
 
     id: UUID
@@ -38,13 +70,12 @@ class Reading:
     model_name: str
     conversation_id: UUID | None
     read_at: datetime
-    useful: int
-    not_useful: int
+    votes: Votes = Votes()
 
     @property
     def weight(self) -> float:
-        """Return what the votes make of its closeness: 1 without any, 0.25 to 2."""
-        return min(_MOST, max(_LEAST, 1 + _STEP * (self.useful - self.not_useful)))
+        """Return what the votes make of its closeness."""
+        return self.votes.weight
 
     @property
     def day(self) -> str:
@@ -85,95 +116,228 @@ class Similar:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class NewReading:
+    """What is stored of a paper that was read.
+
+    `vector` is of unit length, shape (dimension,), made by `embedding_model`; `model_name` wrote the
+    summary ('' if extraction did). `read_at` None means now.
+    """
+
+    paper_id: UUID
+    title: str
+    summary: str
+    vector: Vectors
+    embedding_model: str
+    model_name: str = ""
+    conversation_id: UUID | None = None
+    read_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A reading, whosever it is, whose vector another model made."""
+
+    id: UUID
+    title: str
+    summary: str
+
+
 class ReadingStore:
     """All access to readings. Another user's behave like readings that do not exist.
 
-    Every method raises `DatabaseDown` when the server cannot be used.
+    Every method raises `DatabaseDown` when the server cannot be used, and `BadInput` when the user
+    is not known (their id is no UUID).
     """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._indexed: set[tuple[str, int]] = set()
+        self._version: tuple[int, ...] = ()
 
-    def remember(
-        self,
-        user_id: UUID,
-        paper_id: UUID,
-        *,
-        title: str,
-        summary: str,
-        vector: Vectors,
-        embedding_model: str,
-        model_name: str = "",
-        conversation_id: UUID | None = None,
-    ) -> None:
-        """Note that a paper has been read now; what was noted of it before is replaced, not its votes.
+    # --- what was read --------------------------------------------------------------------------
 
-        Args:
-            user_id: who read it.
-            paper_id: which paper.
-            title: the paper's, never an id.
-            summary: what it says.
-            vector: of unit length, shape (dimension,).
-            embedding_model: made the vector.
-            model_name: wrote the summary; '' if extraction did.
-            conversation_id: where it was read.
+    def remember(self, user_id: UUID, *new: NewReading) -> None:
+        """Note that papers have been read; what was noted of them before is replaced, not the votes.
 
         Raises:
-            ValueError: without a title or a vector.
+            ValueError: one has no title or no vector. Then none is stored.
         """
-        if not title.strip() or vector.ndim != 1 or len(vector) == 0:
+        _known(user_id)
+        if any(not n.title.strip() or n.vector.ndim != 1 or len(n.vector) == 0 for n in new):
             raise ValueError("a reading has a title and a vector")
-        fresh = {
-            "title": storable(title),
-            "summary": storable(summary),
-            "embedding": vector,
-            "embedding_model": embedding_model,
-            "model_name": model_name,
-            "conversation_id": conversation_id,
-            "read_at": func.now(),
-        }
-        new = insert(ReadingTable).values(user_id=user_id, doc_id=paper_id, **fresh)
         with self._engine.begin() as connection:
-            connection.execute(
-                new.on_conflict_do_update(index_elements=["user_id", "doc_id"], set_=fresh)
-            )
+            for one in new:
+                fresh = {
+                    "title": storable(one.title),
+                    "summary": storable(one.summary),
+                    "embedding": one.vector,
+                    "embedding_model": one.embedding_model,
+                    "model_name": storable(one.model_name),
+                    "conversation_id": one.conversation_id,
+                    "read_at": func.now() if one.read_at is None else one.read_at,
+                    "removed_at": None,
+                }
+                row = insert(ReadingTable).values(user_id=user_id, doc_id=one.paper_id, **fresh)
+                connection.execute(
+                    row.on_conflict_do_update(index_elements=["user_id", "doc_id"], set_=fresh)
+                )
+        for one in new:
+            self._index(one.embedding_model, len(one.vector))
 
     def history(self, user_id: UUID) -> list[Reading]:
         """Return all readings of a user, the latest first."""
         query = (
             select(*_COLUMNS)
-            .where(ReadingTable.user_id == user_id)
+            .where(_kept(_known(user_id)))
             .order_by(ReadingTable.read_at.desc(), ReadingTable.id)
         )
         with self._engine.connect() as connection:
-            return [_reading(row) for row in connection.execute(query)]
+            rows = connection.execute(query).all()
+            votes = _votes(connection, user_id)
+        return [_reading(row, votes) for row in rows]
 
-    def forget(self, user_id: UUID, paper_id: UUID) -> None:
-        """Delete the reading of a paper.
+    def reading(self, user_id: UUID, paper_id: UUID) -> Reading:
+        """Return the reading of a paper.
 
         Raises:
             NotFound: there is none.
         """
-        with self._engine.begin() as connection:
-            gone = connection.execute(delete(ReadingTable).where(_of(user_id, paper_id)))
-        if gone.rowcount == 0:
+        query = select(*_COLUMNS).where(_of(_known(user_id), paper_id))
+        with self._engine.connect() as connection:
+            row = connection.execute(query).one_or_none()
+            votes = _votes(connection, user_id, [paper_id])
+        if row is None:
             raise no_reading()
+        return _reading(row, votes)
 
-    def feedback(self, user_id: UUID, paper_id: UUID, vote: int) -> None:
-        """Count a vote on a reading: 1 it was useful beside another paper, -1 it was not.
+    def edit(
+        self, user_id: UUID, paper_id: UUID, summary: str, vector: Vectors, model: str
+    ) -> None:
+        """Replace a reading's summary, and the vector that goes with it.
 
         Raises:
             NotFound: there is no such reading.
+        """
+        values = {"summary": storable(summary), "embedding": vector, "embedding_model": model}
+        change = update(ReadingTable).where(_of(_known(user_id), paper_id)).values(**values)
+        with self._engine.begin() as connection:
+            _needs_one(connection.execute(change).rowcount)
+        self._index(model, len(vector))
+
+    def forget(self, user_id: UUID, papers: Sequence[UUID] | None = None) -> datetime:
+        """Take readings and the votes on them out; all of the user's when no papers are named.
+
+        Returns:
+            The moment by which `restore` has them back, until `purge`.
+
+        Raises:
+            NotFound: there are none.
+        """
+        with self._engine.begin() as connection:
+            at: datetime = connection.scalars(select(func.clock_timestamp())).one()
+            gone = 0
+            for table in (ReadingTable, ReadingVoteTable):
+                wanted = (table.user_id == _known(user_id)) & table.removed_at.is_(None)
+                if papers is not None:
+                    wanted &= table.doc_id.in_(papers)
+                gone += connection.execute(
+                    update(table).where(wanted).values(removed_at=at)
+                ).rowcount
+            _needs_one(gone)
+        return at
+
+    def restore(self, user_id: UUID, at: datetime) -> None:
+        """Have back what was forgotten at that moment.
+
+        Raises:
+            NotFound: nothing was, or it has gone for good.
+        """
+        back = 0
+        with self._engine.begin() as connection:
+            for table in (ReadingTable, ReadingVoteTable):
+                wanted = (table.user_id == _known(user_id)) & (table.removed_at == at)
+                back += connection.execute(
+                    update(table).where(wanted).values(removed_at=None)
+                ).rowcount
+            _needs_one(back)
+
+    def purge(self, before: datetime) -> int:
+        """Delete for good what was forgotten before that; return how many readings went."""
+        with self._engine.begin() as connection:
+            connection.execute(delete(ReadingVoteTable).where(ReadingVoteTable.removed_at < before))
+            gone = connection.execute(delete(ReadingTable).where(ReadingTable.removed_at < before))
+        return gone.rowcount
+
+    # --- whether to remember --------------------------------------------------------------------
+
+    def pause(self, user_id: UUID, paused: bool) -> None:
+        """Have nothing remembered for the user from now on, or go on remembering."""
+        _known(user_id)
+        with self._engine.begin() as connection:
+            if paused:
+                row = insert(ReadingPauseTable).values(user_id=user_id)
+                connection.execute(row.on_conflict_do_nothing())
+            else:
+                connection.execute(
+                    delete(ReadingPauseTable).where(ReadingPauseTable.user_id == user_id)
+                )
+
+    def paused(self, user_id: UUID) -> bool:
+        """Return whether nothing is to be remembered for the user at present."""
+        query = select(ReadingPauseTable.since).where(ReadingPauseTable.user_id == _known(user_id))
+        with self._engine.connect() as connection:
+            return connection.scalar(query) is not None
+
+    # --- feedback -------------------------------------------------------------------------------
+
+    def vote(self, user_id: UUID, paper_id: UUID, beside: UUID, vote: int) -> None:
+        """Say that a paper was useful beside another (1) or not (-1), or take that back (0).
+
+        One that was suggested stands beside itself.
+
+        Raises:
             ValueError: another vote.
         """
-        if vote not in (1, -1):
+        if vote not in (1, 0, -1):
             raise ValueError(f"no vote: {vote}")
-        column = ReadingTable.useful if vote == 1 else ReadingTable.not_useful
-        change = update(ReadingTable).where(_of(user_id, paper_id)).values({column: column + 1})
+        key = {"user_id": _known(user_id), "doc_id": paper_id, "beside": beside}
         with self._engine.begin() as connection:
-            known = connection.execute(change)
-        if known.rowcount == 0:
-            raise no_reading()
+            if vote == 0:
+                same = [getattr(ReadingVoteTable, name) == value for name, value in key.items()]
+                connection.execute(delete(ReadingVoteTable).where(*same))
+                return
+            fresh = {"vote": vote, "removed_at": None}
+            connection.execute(
+                insert(ReadingVoteTable)
+                .values(**key, **fresh)
+                .on_conflict_do_update(index_elements=list(key), set_=fresh)
+            )
+
+    def votes_beside(self, user_id: UUID, beside: UUID) -> dict[UUID, int]:
+        """Return the votes given beside a paper, by the paper they are on."""
+        query = select(ReadingVoteTable.doc_id, ReadingVoteTable.vote).where(
+            ReadingVoteTable.user_id == _known(user_id),
+            ReadingVoteTable.beside == beside,
+            ReadingVoteTable.removed_at.is_(None),
+        )
+        with self._engine.connect() as connection:
+            return {row.doc_id: row.vote for row in connection.execute(query)}
+
+    def votes(self, user_id: UUID, papers: Collection[UUID] | None = None) -> dict[UUID, Votes]:
+        """Return the votes on papers (on all when none are named); those without any are left out."""
+        with self._engine.connect() as connection:
+            return _votes(connection, _known(user_id), papers)
+
+    def clear_votes(self, user_id: UUID, paper_id: UUID) -> int:
+        """Take back all votes on a paper; return how many there were."""
+        wanted = (ReadingVoteTable.user_id == _known(user_id)) & (
+            ReadingVoteTable.doc_id == paper_id
+        )
+        with self._engine.begin() as connection:
+            return connection.execute(delete(ReadingVoteTable).where(wanted)).rowcount
+
+    # --- vectors --------------------------------------------------------------------------------
 
     def similar(
         self, user_id: UUID, vector: Vectors, model: str, exclude: UUID, k: int = SIMILAR
@@ -189,22 +353,104 @@ class ReadingStore:
             exclude: the paper itself.
             k: at most so many.
         """
-        distance = ReadingTable.embedding.cosine_distance(vector)
+        with self._engine.connect() as connection:
+            query = self._nearest(connection, _known(user_id), vector, model, exclude)
+            rows = connection.execute(query).all()
+            votes = _votes(connection, user_id, [row.doc_id for row in rows])
+        found = [Similar(_reading(row, votes), 1.0 - float(row.distance)) for row in rows]
+        return sorted(found, key=lambda similar: -similar.score)[:k]
+
+    def vectors(self, user_id: UUID, model: str) -> tuple[list[UUID], Vectors]:
+        """Return the papers of a user's readings, the latest first, and their vectors.
+
+        Vectors of another model, or of another length than most, are left out. The array has shape
+        (papers, dimension), float32.
+        """
         query = (
+            select(ReadingTable.doc_id, ReadingTable.embedding)
+            .where(_kept(_known(user_id)), ReadingTable.embedding_model == model)
+            .order_by(ReadingTable.read_at.desc(), ReadingTable.id)
+        )
+        with self._engine.connect() as connection:
+            rows = connection.execute(query).all()
+        lengths = [len(row.embedding) for row in rows]
+        usual = max(set(lengths), key=lengths.count, default=0)
+        fit = [row for row in rows if len(row.embedding) == usual]
+        matrix = np.array([row.embedding for row in fit], dtype=np.float32).reshape(len(fit), usual)
+        return [row.doc_id for row in fit], matrix
+
+    def stale(self, model: str, most: int) -> list[Stale]:
+        """Return readings, of whomever, whose vectors another model made: at most so many."""
+        query = (
+            select(ReadingTable.id, ReadingTable.title, ReadingTable.summary)
+            .where(ReadingTable.embedding_model != model, ReadingTable.removed_at.is_(None))
+            .order_by(ReadingTable.id)
+            .limit(most)
+        )
+        with self._engine.connect() as connection:
+            return [Stale(*row) for row in connection.execute(query)]
+
+    def renew(self, model: str, readings: Sequence[Stale], vectors: Vectors) -> None:
+        """Store the model's vectors of readings, shape (readings, dimension).
+
+        A reading whose summary has changed meanwhile is left as it is.
+        """
+        with self._engine.begin() as connection:
+            for one, vector in zip(readings, vectors, strict=True):
+                connection.execute(
+                    update(ReadingTable)
+                    .where(ReadingTable.id == one.id, ReadingTable.summary == one.summary)
+                    .values(embedding=vector, embedding_model=model)
+                )
+        if len(vectors):
+            self._index(model, vectors.shape[1])
+
+    def _nearest(
+        self, connection: Connection, user_id: UUID, vector: Vectors, model: str, exclude: UUID
+    ) -> Any:
+        """Return the query for the 50 nearest, so written that the index of the model can serve it."""
+        size = len(vector)
+        column: Any = ReadingTable.embedding
+        if self._pgvector(connection) >= _ITERATIVE:
+            column = cast(ReadingTable.embedding, Vector(size))
+            connection.execute(text("SET LOCAL hnsw.iterative_scan = strict_order"))
+            connection.execute(text("SET LOCAL hnsw.ef_search = 100"))
+        distance = column.cosine_distance(vector)
+        return (
             select(*_COLUMNS, distance.label("distance"))
             .where(
-                ReadingTable.user_id == user_id,
+                _kept(user_id),
                 ReadingTable.doc_id != exclude,
-                ReadingTable.embedding_model == model,
-                func.vector_dims(ReadingTable.embedding) == len(vector),
+                ReadingTable.embedding_model == _literal(model),
+                func.vector_dims(ReadingTable.embedding) == _literal(size),
             )
             .order_by(distance)
             .limit(NEAREST)
         )
-        with self._engine.connect() as connection:
-            rows = connection.execute(query).all()
-        found = [Similar(_reading(row), 1.0 - float(row.distance)) for row in rows]
-        return sorted(found, key=lambda similar: -similar.score)[:k]
+
+    def _pgvector(self, connection: Connection) -> tuple[int, ...]:
+        if not self._version:
+            query = text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+            found: str = connection.scalars(query).one()
+            self._version = tuple(int(part) for part in found.split(".") if part.isdigit())
+        return self._version
+
+    def _index(self, model: str, size: int) -> None:
+        """Have an index of the vectors that the model makes, unless there is one or can be none."""
+        if (model, size) in self._indexed or size > _MOST_DIMENSIONS:
+            return
+        known_by = hashlib.sha256(model.encode()).hexdigest()[:12]
+        named = sql.Literal(model).as_string().replace(":", "\\:")
+        with self._engine.begin() as connection:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _INDEX_LOCK})
+            connection.execute(
+                text(
+                    f"CREATE INDEX IF NOT EXISTS readings_{known_by}_{size} ON user_paper_profile "
+                    f"USING hnsw ((embedding::vector({size})) vector_cosine_ops) "
+                    f"WHERE embedding_model = {named} AND vector_dims(embedding) = {size}"
+                )
+            )
+        self._indexed.add((model, size))
 
 
 def no_reading() -> NotFound:
@@ -224,14 +470,52 @@ _COLUMNS = (
     ReadingTable.model_name,
     ReadingTable.conversation_id,
     ReadingTable.read_at,
-    ReadingTable.useful,
-    ReadingTable.not_useful,
 )
 
 
-def _reading(row: Sequence[Any]) -> Reading:
-    return Reading(*row[: len(_COLUMNS)])
+def _reading(row: Any, votes: Mapping[UUID, Votes]) -> Reading:
+    found = Reading(*row[: len(_COLUMNS)])
+    return replace(found, votes=votes.get(found.paper_id, Votes()))
+
+
+def _votes(
+    connection: Connection, user_id: UUID, papers: Collection[UUID] | None = None
+) -> dict[UUID, Votes]:
+    useful = func.count().filter(ReadingVoteTable.vote > 0)
+    useless = func.count().filter(ReadingVoteTable.vote < 0)
+    query = (
+        select(ReadingVoteTable.doc_id, useful, useless)
+        .where(ReadingVoteTable.user_id == user_id, ReadingVoteTable.removed_at.is_(None))
+        .group_by(ReadingVoteTable.doc_id)
+    )
+    if papers is not None:
+        query = query.where(ReadingVoteTable.doc_id.in_(papers))
+    return {row[0]: Votes(row[1], row[2]) for row in connection.execute(query)}
+
+
+def _kept(user_id: UUID) -> ColumnElement[bool]:
+    return (ReadingTable.user_id == user_id) & ReadingTable.removed_at.is_(None)
 
 
 def _of(user_id: UUID, paper_id: UUID) -> ColumnElement[bool]:
-    return (ReadingTable.user_id == user_id) & (ReadingTable.doc_id == paper_id)
+    return _kept(user_id) & (ReadingTable.doc_id == paper_id)
+
+
+def _needs_one(count: int) -> None:
+    if count == 0:
+        raise no_reading()
+
+
+def _known(user_id: UUID) -> UUID:
+    """Return the user's id; whoever has none, or one that is not a UUID, has no memory."""
+    if not isinstance(user_id, UUID):
+        raise BadInput(
+            say("Lectern does not know whose readings these are."),
+            hint=say("Open Lectern again, or sign in."),
+        )
+    return user_id
+
+
+def _literal(value: str | int) -> ColumnElement[Any]:
+    """Return a value that is written into the statement: a partial index is chosen by it."""
+    return literal(value, literal_execute=True)

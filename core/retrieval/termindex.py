@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 # bm25s and scipy are imported where an index is made: the start of the app need not wait for them.
 if TYPE_CHECKING:
     from bm25s import BM25
-    from scipy.sparse import csr_array  # type: ignore[import-untyped]
+    from scipy.sparse import csr_array
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]

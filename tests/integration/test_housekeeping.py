@@ -16,6 +16,7 @@ from core.db.engine import make_engine
 from core.db.papers import PaperStore
 from core.errors import BadInput, DatabaseDown, NotFound
 from core.housekeeping import GUEST, UNDO, Housekeeping
+from core.memory.readings import ReadingStore
 from tests.fixtures.papers import made_file, made_paper, made_terms
 
 A_MINUTE = timedelta(minutes=1)
@@ -37,8 +38,10 @@ def conversations(database: Engine) -> ConversationStore:
 
 
 @pytest.fixture
-def housekeeping(papers, conversations, accounts):
-    keeping = Housekeeping(papers, conversations, accounts, pause_seconds=0.05)
+def housekeeping(papers, conversations, accounts, database):
+    keeping = Housekeeping(
+        papers, conversations, accounts, ReadingStore(database), pause_seconds=0.05
+    )
     yield keeping
     keeping.close()
 
@@ -136,7 +139,12 @@ def test_a_guest_goes_with_all_that_is_theirs(
 
     gone = housekeeping.tidy()
 
-    assert gone == {"guests": 1, "conversations": 0, "papers": 0}  # the paper is too young to go
+    assert gone == {
+        "guests": 1,
+        "conversations": 0,
+        "readings": 0,
+        "papers": 0,
+    }  # the paper is too young to go
     assert papers.library(guest) == ()
     assert papers.library(member) == (shared,)
     assert conversations.conversations(guest) == []
@@ -209,7 +217,7 @@ def test_the_thread_gets_over_a_database_that_is_away(
     away = AccountStore(nowhere)
     with pytest.raises(DatabaseDown):
         away.seen(uuid4(), "guest")
-    keeping = Housekeeping(papers, conversations, away, pause_seconds=0.05)
+    keeping = Housekeeping(papers, conversations, away, ReadingStore(database), pause_seconds=0.05)
     guest = uuid4()
     accounts.seen(guest, "guest")
     age(database, accounts=2 * GUEST.total_seconds())

@@ -68,7 +68,7 @@ def test_b_is_told_beside_a_with_its_date_and_after_forgetting_a_it_is_not(room)
     judged = [s["verdict"] for s in second.result["sentences"] if s["verdict"]]
     assert judged.count("supported") > 15
     assert not FIRST_READING.search(everything(second))
-    room.offline.readings.forget(LOCAL_USER, room.papers["fusion"])
+    room.offline.readings.forget(LOCAL_USER, [room.papers["fusion"]])
     again = read(room, "citations")
     assert again.of_kind("recalled")[0]["branch"] == "first_reading"
     assert "Beside" not in str(titles(again))
@@ -94,7 +94,7 @@ def test_votes_and_other_readers_decide_what_is_recalled(room):
         read(room, name)
     related = read(room, "citations").of_kind("recalled")[0]["related"]
     for _ in range(4):
-        bench.readings.feedback(LOCAL_USER, papers[_named(papers, related[0])], -1)
+        bench.readings.vote(LOCAL_USER, papers[_named(papers, related[0])], uuid4(), -1)
     again = read(room, "citations").of_kind("recalled")[0]["related"]
     assert [r["paper_id"] for r in again] == [r["paper_id"] for r in reversed(related)]
     assert again[-1]["weight"] == 0.25

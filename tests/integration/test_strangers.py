@@ -6,6 +6,8 @@ The methods are found by looking at the classes, so a new one without a case her
 import inspect
 import threading
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID, uuid4
@@ -21,14 +23,25 @@ from core.db.conversations import ConversationStore
 from core.db.papers import PaperStore
 from core.errors import NotFound
 from core.ingest.worker import Worker
-from core.memory.readings import ReadingStore
+from core.memory.memory import ReadingMemory
+from core.memory.readings import NewReading, ReadingStore
 from core.reading import PaperReader
 from core.types import Citation, PaperMeta, Scores, Structure
+from core.workbench import Workbench
 from tests.fixtures.papers import made_file, made_paper, made_terms, unit_vectors
 
 OWNER, STRANGER = uuid4(), uuid4()
+MODEL = "use-multilingual"
 VECTOR = unit_vectors(1)[0]
-CLASSES = (PaperStore, ConversationStore, AccountStore, ReadingStore, PaperReader, Runner)
+CLASSES = (
+    PaperStore,
+    ConversationStore,
+    AccountStore,
+    ReadingStore,
+    ReadingMemory,
+    PaperReader,
+    Runner,
+)
 
 NEW = object()
 """The method makes something of the stranger's own; it must not touch what is the owner's."""
@@ -81,9 +94,25 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
     "AccountStore.set_language": (NotFound, lambda o, u, x: o.set_language(u, "en")),
     "ReadingStore.remember": (NEW, lambda o, u, x: remember(o, u, x.paper)),
     "ReadingStore.history": ([], lambda o, u, x: o.history(u)),
-    "ReadingStore.similar": ([], lambda o, u, x: o.similar(u, VECTOR, "use", uuid4())),
-    "ReadingStore.forget": (NotFound, lambda o, u, x: o.forget(u, x.paper)),
-    "ReadingStore.feedback": (NotFound, lambda o, u, x: o.feedback(u, x.paper, -1)),
+    "ReadingStore.similar": ([], lambda o, u, x: o.similar(u, VECTOR, MODEL, uuid4())),
+    "ReadingStore.reading": (NotFound, lambda o, u, x: o.reading(u, x.paper)),
+    "ReadingStore.edit": (NotFound, lambda o, u, x: o.edit(u, x.paper, "Ha.", VECTOR, "use")),
+    "ReadingStore.forget": (NotFound, lambda o, u, x: o.forget(u, [x.paper])),
+    "ReadingStore.restore": (NotFound, lambda o, u, x: o.restore(u, x.forgotten)),
+    "ReadingStore.pause": (NEW, lambda o, u, x: o.pause(u, True)),
+    "ReadingStore.paused": (False, lambda o, u, x: o.paused(u)),
+    "ReadingStore.vote": (NEW, lambda o, u, x: o.vote(u, x.paper, x.paper, -1)),
+    "ReadingStore.votes_beside": ({}, lambda o, u, x: o.votes_beside(u, x.paper)),
+    "ReadingStore.votes": ({}, lambda o, u, x: o.votes(u)),
+    "ReadingStore.clear_votes": (0, lambda o, u, x: o.clear_votes(u, x.paper)),
+    "ReadingStore.vectors": ([], lambda o, u, x: o.vectors(u, MODEL)[0]),
+    "ReadingMemory.mark_read": (NotFound, lambda o, u, x: o.mark_read(u, x.paper)),
+    "ReadingMemory.edit": (NotFound, lambda o, u, x: o.edit(u, x.paper, "Ha.")),
+    "ReadingMemory.related": (NotFound, lambda o, u, x: o.related(u, x.paper)),
+    "ReadingMemory.landscape": ((), lambda o, u, x: o.landscape(u).points),
+    "ReadingMemory.suggestions": ([], lambda o, u, x: o.suggestions(u)),
+    "ReadingMemory.export": (False, lambda o, u, x: b"paper_id" in o.export(u)),
+    "ReadingMemory.import_file": (NEW, lambda o, u, x: o.import_file(u, x.exported)),
     "PaperReader.cited": (NotFound, lambda o, u, x: o.cited(u, x.citation)),
     "PaperReader.drawable": (NotFound, lambda o, u, x: o.drawable(u, x.paper)),
     "PaperReader.page_count": (NotFound, lambda o, u, x: o.page_count(u, x.paper)),
@@ -105,9 +134,7 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
 
 
 def remember(readings: ReadingStore, user: UUID, paper: UUID) -> None:
-    readings.remember(
-        user, paper, title="A paper", summary="It says so.", vector=VECTOR, embedding_model="use"
-    )
+    readings.remember(user, NewReading(paper, "A paper", "It says so.", VECTOR, "use"))
 
 
 def own_titles(papers: Any, user: UUID, things: Any) -> dict[UUID, str]:
@@ -140,7 +167,7 @@ def worker():
 
 
 @pytest.fixture
-def objects(database: Engine, worker: Worker):
+def objects(database: Engine, worker: Worker, bench: Workbench):
     papers, conversations = PaperStore(database), ConversationStore(database)
 
     def no_context(emit: Any, cancelled: threading.Event) -> TurnContext:
@@ -152,6 +179,7 @@ def objects(database: Engine, worker: Worker):
         "ConversationStore": conversations,
         "AccountStore": AccountStore(database),
         "ReadingStore": ReadingStore(database),
+        "ReadingMemory": bench.memory,
         "PaperReader": PaperReader(papers, worker),
         "Runner": runner,
     }
@@ -159,7 +187,7 @@ def objects(database: Engine, worker: Worker):
 
 
 @pytest.fixture
-def owned(objects) -> SimpleNamespace:
+def owned(objects, bench: Workbench) -> SimpleNamespace:
     parsed = (made_paper(), made_terms(), {})
     file = made_file(b"1")
     paper = objects["PaperStore"].add(OWNER, "a.pdf", file, *parsed)
@@ -167,7 +195,18 @@ def owned(objects) -> SimpleNamespace:
     turn = objects["ConversationStore"].begin_turn(OWNER, None, "Why?", runner=1)
     objects["ConversationStore"].end_turn(turn.id, "finished", answer="So.")
     objects["ConversationStore"].rate(OWNER, turn.id, 1)
-    remember(objects["ReadingStore"], OWNER, paper)
+    other = replace(
+        made_paper(), chunks=tuple(replace(c, text=f"Other. {c.text}") for c in made_paper().chunks)
+    )
+    unread = objects["PaperStore"].add(OWNER, "b.pdf", made_file(b"3"), other, made_terms(), {})
+    readings = objects["ReadingStore"]
+    remember(readings, OWNER, unread)
+    readings.vote(OWNER, unread, unread, 1)
+    forgotten = readings.forget(OWNER, [unread])
+    vector = bench.embedders[0].encode(["On 稀疏 attention"])[0]
+    readings.remember(OWNER, NewReading(paper, "A paper", "It says so.", vector, MODEL))
+    readings.vote(OWNER, paper, paper, 1)
+    readings.pause(OWNER, True)
     objects["AccountStore"].seen(OWNER, "login")
     objects["AccountStore"].set_language(OWNER, "zh")
     return SimpleNamespace(
@@ -177,6 +216,8 @@ def owned(objects) -> SimpleNamespace:
         conversation=turn.conversation_id,
         turn=turn.id,
         citation=Citation(1, paper, "T", file.sha256, 1, "", "q", (), Scores()),
+        forgotten=forgotten,
+        exported=bench.memory.export(OWNER),
     )
 
 
@@ -186,6 +227,8 @@ def stored(database: Engine, mine: bool) -> dict[str, list[Any]]:
         "library": "SELECT * FROM library WHERE (user_id = :owner) = :mine",
         "accounts": "SELECT * FROM accounts WHERE (user_id = :owner) = :mine",
         "user_paper_profile": "SELECT * FROM user_paper_profile WHERE (user_id = :owner) = :mine",
+        "reading_votes": "SELECT * FROM reading_votes WHERE (user_id = :owner) = :mine",
+        "reading_pauses": "SELECT * FROM reading_pauses WHERE (user_id = :owner) = :mine",
         "conversations": "SELECT * FROM conversations WHERE (user_id = :owner) = :mine",
         "turns": "SELECT t.* FROM turns t JOIN conversations c ON c.id = conversation_id "
         "WHERE (user_id = :owner) = :mine",
@@ -229,6 +272,7 @@ def nothing() -> dict[str, Any]:
         "conversation": uuid4(),
         "turn": uuid4(),
         "citation": Citation(1, paper, "T", file, 1, "", "q", (), Scores()),
+        "forgotten": datetime(2020, 1, 1, tzinfo=UTC),
     }
 
 

@@ -2,22 +2,17 @@
 
 import logging
 
-import numpy as np
 from sqlalchemy.exc import SQLAlchemyError
 
-from core.agent.choosing import PaperInScope
 from core.agent.events import Notice, Recalled
 from core.agent.nodes.deep_read import the_paper
-from core.agent.reading_notes import own_text
 from core.agent.state import StepResult, TurnContext, TurnState
 from core.errors import LecternError
 from core.memory.readings import Similar
-from core.models.embed import Vectors
+from core.memory.vectors import paper_vector
 from core.wording import say
 
 TITLE = say("Recall earlier readings")
-_HEAD = 2_000
-"""Characters of a paper's beginning that stand for it where it has no abstract."""
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +27,7 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     paper = the_paper(state, context)
     related: list[Similar] = []
     try:
-        vector = vector_of(paper, context)
+        vector = paper_vector(context.papers, context.embedder, paper.scope.user_id, paper.id)
         related = context.readings.similar(
             paper.scope.user_id, vector, context.embedder.name, paper.id
         )
@@ -48,19 +43,3 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
     context.emit(Recalled(paper.id, tuple(related)))
     detail = say("{count:d} similar readings", count=len(related))
     return StepResult({"related": related}, detail)
-
-
-def vector_of(paper: PaperInScope, context: TurnContext) -> Vectors:
-    """Return what a paper is compared by: the vector of title and abstract, or of its beginning.
-
-    Raises:
-        Unavailable: the embedder cannot be used.
-        NotFound: the paper is not in the reader's library.
-    """
-    user = paper.scope.user_id
-    about = context.papers.paper(user, paper.id).meta.abstract
-    if not about:
-        chunks = own_text(context.papers.page_chunks(user, paper.id))
-        about = "\n".join(chunk.text for chunk in chunks[:4])[:_HEAD]
-    vectors = context.embedder.encode([f"{paper.title}\n{about}"])
-    return np.asarray(vectors[0])

@@ -3,14 +3,16 @@
 import logging
 from uuid import UUID
 
+import numpy as np
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.agent.events import Notice
 from core.agent.nodes.deep_read import the_paper
-from core.agent.nodes.recall import vector_of
 from core.agent.state import StepResult, TurnContext, TurnState
 from core.errors import LecternError
 from core.evidence.numbering import strip
+from core.memory.readings import NewReading
+from core.memory.vectors import text_of
 from core.wording import say
 
 TITLE = say("Remember the reading")
@@ -27,17 +29,20 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
         return StepResult({}, say("Not remembered"))
     try:
         paper = the_paper(state, context)
-        written_by_model = state["mode"] == "llm" and context.chat is not None
-        context.readings.remember(
-            paper.scope.user_id,
+        if context.readings.paused(paper.scope.user_id):
+            return StepResult({}, say("Not remembered: you have paused it"))
+        summary = summary_of(state, paper.id)
+        vector = context.embedder.encode([text_of(paper.title, summary)])[0]
+        new = NewReading(
             paper.id,
-            title=paper.title,
-            summary=summary_of(state, paper.id),
-            vector=vector_of(paper, context),
-            embedding_model=context.embedder.name,
-            model_name=context.chat.name if written_by_model and context.chat else "",
-            conversation_id=state["conversation_id"],
+            paper.title,
+            summary,
+            np.asarray(vector),
+            context.embedder.name,
+            context.chat.name if state["mode"] == "llm" and context.chat else "",
+            state["conversation_id"],
         )
+        context.readings.remember(paper.scope.user_id, new)
     except (LecternError, SQLAlchemyError) as error:
         log.warning("a reading could not be remembered: %s", error)
         context.emit(Notice("not_saved", say("This reading could not be remembered.")))

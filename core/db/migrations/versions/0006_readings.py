@@ -1,4 +1,4 @@
-"""Reading memory: what each user has read, with a summary and its vector."""
+"""Reading memory: what each user has read with a summary and its vector, their votes, and pauses."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,6 +8,8 @@ revision = "0006"
 down_revision = "0005"
 branch_labels = None
 depends_on = None
+
+_NOW = sa.text("now()")
 
 
 def upgrade() -> None:
@@ -22,18 +24,28 @@ def upgrade() -> None:
         sa.Column("embedding_model", sa.Text(), nullable=False),
         sa.Column("model_name", sa.Text(), nullable=False),
         sa.Column("conversation_id", sa.Uuid(), nullable=True),
-        sa.Column(
-            "read_at",
-            sa.DateTime(timezone=True),
-            server_default=sa.text("now()"),
-            nullable=False,
-        ),
-        sa.Column("useful", sa.Integer(), server_default="0", nullable=False),
-        sa.Column("not_useful", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("read_at", sa.DateTime(timezone=True), server_default=_NOW, nullable=False),
+        sa.Column("removed_at", sa.DateTime(timezone=True), nullable=True),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("user_id", "doc_id"),
+    )
+    op.create_table(
+        "reading_votes",
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        sa.Column("doc_id", sa.Uuid(), nullable=False),
+        sa.Column("beside", sa.Uuid(), nullable=False),
+        sa.Column("vote", sa.SmallInteger(), nullable=False),
+        sa.Column("removed_at", sa.DateTime(timezone=True), nullable=True),
+        sa.PrimaryKeyConstraint("user_id", "doc_id", "beside"),
+    )
+    op.create_table(
+        "reading_pauses",
+        sa.Column("user_id", sa.Uuid(), nullable=False),
+        sa.Column("since", sa.DateTime(timezone=True), server_default=_NOW, nullable=False),
+        sa.PrimaryKeyConstraint("user_id"),
     )
 
 
 def downgrade() -> None:
-    op.drop_table("user_paper_profile")
+    for table in ("reading_pauses", "reading_votes", "user_paper_profile"):
+        op.drop_table(table)
