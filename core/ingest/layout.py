@@ -4,9 +4,10 @@ Coordinates are points of the page as seen, origin top left. Text that runs up o
 (a sideways table, the arXiv stamp) is turned upright for the work and comes after the rest.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, permutations
 
 from core.ingest.pdf import RawPage, Word
 from core.ingest.text import is_cjk, reads_leftwards
@@ -18,6 +19,9 @@ _STRAYS = 0.05
 _TANGLED = 0.25
 _GUTTER = 0.45
 """Heights of type: no space between two words of a line is so wide."""
+_SUBCAPTION = re.compile(r"\(([a-z])\)$")
+_KERN = 3.0
+"""Points by which the box of a word may reach over its end."""
 _CELL = 6.0
 """Heights of type: a side whose pieces are shorter on average is a column of a table."""
 
@@ -170,7 +174,8 @@ def _arrange(runs: list[_Run], order: _Order, depth: int) -> None:
         for part in beside or ():
             _arrange(part, order, depth - 1)
         if beside is None:
-            order.add(runs)
+            for part in _subfigures(runs):
+                order.add(part)
         return
     runs = [part for run in runs for part in _parted(run, gutter)]
     rows = sorted(runs, key=lambda run: run.middle)
@@ -279,6 +284,44 @@ def _beside(runs: Sequence[_Run]) -> tuple[list[_Run], ...] | None:
             return above, side, text, below
         return above, text, side, below
     return None
+
+
+def _subfigures(runs: list[_Run]) -> list[list[_Run]]:
+    """Part a block where figures with captions (a), (b) stand side by side, each set in one go."""
+    placed = sorted(runs, key=lambda run: run.at)
+    named = [at for at, run in enumerate(placed) if _SUBCAPTION.match(run.words[0].text)]
+    for first, second in permutations(named, 2):
+        if not _are_neighbours(placed[first], placed[second]):
+            continue
+        start = placed[second].x0
+        line = [run.x1 for run in runs if _on_line(placed[second], run)]
+        gutter = (max(x1 for x1 in line if x1 < start + _KERN) + start) / 2
+        lefts = [run.x1 < gutter + _KERN for run in placed]
+        rights = [run.x0 > gutter - _KERN for run in placed]
+        begin = first - _length(lefts[first::-1]) + 1
+        middle = first + _length(lefts[first:])
+        end = middle + _length(rights[middle:])
+        inside = placed[begin:end]
+        top, low = min(run.middle for run in inside), max(run.middle for run in inside)
+        others = placed[:begin] + placed[end:]
+        if middle <= second < end and not any(top <= run.middle <= low for run in others):
+            above = [run for run in others if run.middle < top]
+            below = [run for run in others if run.middle > low]
+            right = _subfigures(placed[middle:end])
+            return [above, placed[begin:middle], *right, *_subfigures(below)]
+    return [runs]
+
+
+def _length(flags: Sequence[bool]) -> int:
+    """Return how many are true from the first on."""
+    return flags.index(False) if False in flags else len(flags)
+
+
+def _are_neighbours(first: _Run, second: _Run) -> bool:
+    """Return whether two runs are the captions (a) and (b), or (b) and (c), of one line."""
+    if ord(second.words[0].text[1]) != ord(first.words[0].text[1]) + 1:
+        return False
+    return first.x1 < second.x0 + _KERN and _on_line(first, second)
 
 
 def _reach(

@@ -101,3 +101,21 @@ def test_columns_as_near_as_words_are_read_one_after_the_other():
         words += line + piece(row, line[-1].x1 + near, other)
     page = RawPage(1, 595.0, 842.0, words, recognised=True)
     assert [line.text for line in lines_of(page)] == left + right
+
+
+def test_subfigures_between_full_lines_are_read_one_after_the_other():
+    def words_of(rows: range, x: float, texts: list[str]) -> list[Word]:
+        return [word for row, text in zip(rows, texts, strict=True) for word in piece(row, x, text)]
+
+    wide = ["a line of text that is as wide as the whole page and goes on in the line"] * 2
+    figures = [["A B", "C", f"({letter}) A figure", "with a", "caption."] for letter in "abc"]
+    words = words_of(range(2), LEFT, wide)
+    for x, texts in zip((LEFT, LEFT + 150, LEFT + 300), figures, strict=True):
+        words += words_of(range(3, 8), x, texts)
+    words += words_of(range(9, 11), LEFT, wide)
+    assert read(words) == [*wide, *figures[0], *figures[1], *figures[2], *wide]
+    rows = words_of(range(2), LEFT, wide)
+    for row in range(3):
+        for x, texts in zip((LEFT, LEFT + 150), figures, strict=False):
+            rows += piece(row + 3, x, texts[row])
+    assert read(rows) == [*wide, "A B A B", "C C", "(a) A figure", "(b) A figure"]
