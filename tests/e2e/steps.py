@@ -16,8 +16,20 @@ STEPS = re.compile(r"^\d+ steps? ·|^\d+ 步 ·|^\d+ 个步骤 ·")
 
 def preload(folder: Path, *names: str) -> None:
     """Put sample papers into the library an app started on `folder` will have."""
-    files = [str(SAMPLES / f"{name}.pdf") for name in names]
-    command = [sys.executable, "-m", "core", "ingest", *files, "--data-dir", str(folder / "data")]
+    preload_files(folder, *(SAMPLES / f"{name}.pdf" for name in names))
+
+
+def preload_files(folder: Path, *files: Path) -> None:
+    """Put files into the library an app started on `folder` will have."""
+    command = [
+        sys.executable,
+        "-m",
+        "core",
+        "ingest",
+        *map(str, files),
+        "--data-dir",
+        str(folder / "data"),
+    ]
     environment = {**os.environ, "DATABASE_URL": database_of(folder)}
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, env=environment)
 

@@ -7,10 +7,8 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from core.types import LOCAL_USER
-from core.workbench import open_workbench
 from tests.e2e.conftest import new_page, running_app
-from tests.e2e.steps import answer, ask, bubble, cite, preload
+from tests.e2e.steps import answer, ask, bubble, cite, preload, preload_files
 from tests.fixtures.model_server import LoopbackServer, Reply
 
 LONG = " ".join(f"Word {number} is written slowly [1]." for number in range(400))
@@ -360,8 +358,9 @@ WEB_PAGE = """<html><head><title>On lanterns</title></head><body><article>
 
 
 def test_a_paper_that_is_a_web_page_shows_its_passage_as_text(tmp_path, page):
-    with open_workbench(tmp_path / "data") as bench:
-        bench.ingestor.ingest(LOCAL_USER, "lanterns.html", WEB_PAGE.encode())
+    file = tmp_path / "lanterns.html"
+    file.write_text(WEB_PAGE, encoding="utf-8")
+    preload_files(tmp_path, file)
     with running_app(tmp_path) as address:
         page.goto(f"{address}/ask")
         ask(page, "How many lanterns does the keeper count?")
