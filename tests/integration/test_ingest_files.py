@@ -95,6 +95,15 @@ def sampled(paper: ParsedPaper, pages: int = 6) -> list[ChunkDraft]:
     return [chunk for chunk in paper.chunks if (chunk.page - 1) % step == 0]
 
 
+def peak_memory(worker: Worker) -> int:
+    """Return the most resident memory, in bytes, that the reading process has had (Linux)."""
+    status = Path(f"/proc/{worker._process.pid}/status")
+    if not status.exists():
+        pytest.skip("peak memory is only known on Linux")
+    (peak,) = re.findall(r"VmHWM:\s+(\d+) kB", status.read_text())
+    return int(peak) * 1024
+
+
 def papers(shared: Path) -> list[Path]:
     return sorted([*shared.glob("pdf_papers/*.pdf"), *shared.glob("pdf_zh/*.pdf")])
 
@@ -214,6 +223,7 @@ def test_edge_cases_neither_crash_nor_hang(shared: Path, worker: Worker):
             table.append((path.name, f"with its password: {opened}"))
     print("\n".join(f"{name:48} {outcome}" for name, outcome in table))  # noqa: T201
     assert len(table) > 50
+    assert peak_memory(worker) < 1.5e9
 
 
 class LongScan(Exception):
