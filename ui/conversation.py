@@ -292,6 +292,18 @@ def ask(session: Session, question: str) -> None:
     go(ASK, conversation=str(turn.conversation_id))
 
 
+def begin(session: Session, paper: UUID, name: str) -> None:
+    """Start a conversation about one paper with what an intent is asked by; a callback."""
+    question = ways.opening(intent(name))
+    request = TurnRequest(session.user, question, paper_ids=(paper,), intent=name)
+    try:
+        turn = session.bench.runner.start(request)
+    except LecternError as error:
+        state().problem = error_text(error)
+        return
+    go(ASK, conversation=str(turn.conversation_id))
+
+
 def _about(request: TurnRequest, marked: Selected | None) -> TurnRequest:
     if marked is None:
         return request

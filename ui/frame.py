@@ -23,10 +23,11 @@ from ui.safe import plain
 from ui.state import state
 
 HERE = Path(__file__).parent
-HOME, LIBRARY, ASK, SYSTEM = (
+HOME, LIBRARY, ASK, MEMORY, SYSTEM = (
     "streamlit_app.py",
     "pages/library.py",
     "pages/ask.py",
+    "pages/memory.py",
     "pages/system.py",
 )
 
@@ -176,6 +177,7 @@ def _sidebar(session: Session) -> None:
         (HOME, _("Home"), ":material/home:"),
         (ASK, _("Ask"), ":material/forum:"),
         (LIBRARY, _("Library"), ":material/library_books:"),
+        (MEMORY, _("Memory"), ":material/psychology:"),
         (SYSTEM, _("System"), ":material/monitor_heart:"),
     ]
     with st.sidebar:

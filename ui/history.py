@@ -1,5 +1,6 @@
 """Conversations as a list, and what can be done with one: rename, export, delete, and undo."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -92,6 +93,14 @@ def undo_bar(session: Session) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", border=True, key="undo"):
         st.markdown(":material/delete: " + _removed(removal), width="stretch")
+        if removal.remembered:
+            st.button(
+                _("Forget what was read there too"),
+                key="forget-too",
+                icon=":material/history_edu:",
+                on_click=_forget_too,
+                args=(session,),
+            )
         st.button(
             _("Undo"), key="undo-button", icon=":material/undo:", on_click=_undo, args=(session,)
         )
@@ -103,6 +112,19 @@ def undo_bar(session: Session) -> None:
             on_click=_forget_removal,
             type="tertiary",
         )
+
+
+def _forget_too(session: Session) -> None:
+    """Forget the readings of papers that were just removed; the same undo has both back."""
+    removal = state().removal
+    if removal is None:
+        return
+    try:
+        at = session.bench.readings.forget(session.user, removal.remembered)
+    except LecternError as error:
+        state().problem = error_text(error)
+        return
+    state().removal = replace(removal, at=at, remembered=())
 
 
 def _removed(removal: Removal) -> str:
@@ -118,10 +140,12 @@ def _undo(session: Session) -> None:
     if removal is None:
         return
     bench = session.bench
-    restore = bench.papers.restore if removal.kind == "paper" else bench.conversations.restore
+    restore = {"paper": bench.papers.restore, "conversation": bench.conversations.restore}
     try:
-        for number in removal.ids:
-            restore(session.user, number)
+        for number in removal.ids if removal.kind in restore else ():
+            restore[removal.kind](session.user, number)
+        if removal.at:
+            bench.readings.restore(session.user, removal.at)
     except LecternError as error:
         state().problem = error_text(error)
         return

@@ -7,7 +7,7 @@ import streamlit as st
 from core.errors import LecternError
 from core.ingest.versions import versions_of
 from core.types import PaperRow
-from ui import structure
+from ui import recollection, structure
 from ui.evidence import PAGE, PAPER, close, show_page
 from ui.frame import ASK, LIBRARY, Session, error_text, go, link, parameter_id
 from ui.language import _, ngettext
@@ -119,8 +119,10 @@ def ask_about(papers: tuple[UUID, ...]) -> None:
 
 def remove(session: Session, chosen: list[PaperRow]) -> None:
     """Take papers out of the library; they can be had back."""
-    gone = []
+    gone: list[PaperRow] = []
+    remembered: set[UUID] = set()
     try:
+        remembered = {row.paper_id for row in session.bench.readings.history(session.user)}
         for row in chosen:
             session.bench.papers.remove(session.user, row.paper_id)
             gone.append(row)
@@ -129,7 +131,8 @@ def remove(session: Session, chosen: list[PaperRow]) -> None:
     if gone:
         more = _(" and {count} more").format(count=len(gone) - 1) if len(gone) > 1 else ""
         ids = tuple(row.paper_id for row in gone)
-        state().removal = Removal("paper", ids, title_of(gone[0]) + more)
+        read = tuple(paper for paper in ids if paper in remembered)
+        state().removal = Removal("paper", ids, title_of(gone[0]) + more, remembered=read)
     close()
 
 
@@ -155,6 +158,7 @@ def details(session: Session, row: PaperRow) -> None:
                 on_click=remove,
                 args=(session, [row]),
             )
+            recollection.mark(session, row.paper_id)
         if row.meta.abstract:
             with st.expander(_("Abstract")):
                 st.markdown(plain(row.meta.abstract))

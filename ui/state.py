@@ -4,6 +4,7 @@ Widget values vanish when the page changes; what must survive is kept here inste
 """
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import UUID
 
 import streamlit as st
@@ -22,11 +23,17 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """Something removed that can be had back; `kind` is `paper` or `conversation`."""
+    """Something removed that can be had back; `kind` is `paper`, `conversation` or `reading`.
+
+    `at`: the moment by which readings are had back. `remembered`: which of removed papers are still
+    in the reading memory.
+    """
 
     kind: str
     ids: tuple[UUID, ...]
     title: str
+    at: datetime | None = None
+    remembered: tuple[UUID, ...] = ()
 
 
 @dataclass
@@ -35,7 +42,7 @@ class State:
 
     `scope`: the papers the next question is about, none means all; `scope_of`: in which conversation
     ('' in a new one). `intent`: what the next question wants, '' when it decides itself. `problem` is
-    a sentence to show on the next run, then forgotten. `going`: the page to open when the next run
+    a sentence to show on the next run, then forgotten; `said` one that something worked. `going`: the page to open when the next run
     begins; `address`: page and parameters of the last run.
     `pane_pages`: where the reader has turned beside a citation, by turn and number.
     """
@@ -47,6 +54,7 @@ class State:
     intent: str = ""
     removal: Removal | None = None
     problem: str = ""
+    said: str = ""
     going: tuple[str, dict[str, str]] | None = None
     address: tuple[str, dict[str, str]] = ("", {})
     pane_pages: dict[str, int] = field(default_factory=dict)

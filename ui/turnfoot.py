@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from uuid import UUID
 
 import streamlit as st
 
@@ -10,6 +11,7 @@ from core.db.conversations import TurnRow
 from core.errors import LecternError
 from ui.frame import ASK, Session, error_text, go
 from ui.language import _
+from ui.recollection import SUMMARISE, under_answer
 from ui.state import state
 
 THUMBS = {1: 1, 0: -1}
@@ -17,7 +19,9 @@ THUMBS = {1: 1, 0: -1}
 
 
 def draw(session: Session, turn: TurnRow) -> None:
-    """Draw the row under an answer that is over."""
+    """Draw what stands under an answer that is over."""
+    if turn.intent == SUMMARISE and turn.answer:
+        _readings(session, turn)
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key=f"foot-{turn.id}"
     ):
@@ -43,6 +47,14 @@ def draw(session: Session, turn: TurnRow) -> None:
                 partial(_again, session, turn),
                 _("Run this question again and compare"),
             )
+
+
+def _readings(session: Session, turn: TurnRow) -> None:
+    """Draw the earlier readings that a summary stands beside."""
+    events = session.bench.runner.events(session.user, turn.id)
+    for recalled in (event.data for event in events if event.kind == "recalled"):
+        read = [UUID(one["paper_id"]) for one in recalled["related"]]
+        under_answer(session, UUID(recalled["paper_id"]), read)
 
 
 def broke_off(turn: TurnRow) -> bool:
