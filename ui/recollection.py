@@ -203,7 +203,7 @@ def weight_words() -> str:
 
 
 def mark(session: Session, paper: UUID) -> None:
-    """Draw, beside a paper of the library, that it was read, or the way to say so."""
+    """Draw, beside a paper of the library, that it was read or the way to say so; and its summary."""
     try:
         row = session.bench.readings.reading(session.user, paper)
     except NotFound:
@@ -214,16 +214,16 @@ def mark(session: Session, paper: UUID) -> None:
             on_click=_mark,
             args=(session, paper),
         )
-        st.button(
-            translated(intent(SUMMARISE).title),
-            key="summarise-one",
-            icon=":material/auto_stories:",
-            on_click=_summarise,
-            args=(paper,),
-        )
-        return
-    label = _("Read on {day}").format(day=row.day)
-    link(session, MEMORY, label, icon=":material/history_edu:", paper=str(paper))
+    else:
+        label = _("Read on {day}").format(day=row.day)
+        link(session, MEMORY, label, icon=":material/history_edu:", paper=str(paper))
+    st.button(
+        translated(intent(SUMMARISE).title),
+        key="summarise-one",
+        icon=":material/auto_stories:",
+        on_click=_summarise,
+        args=(paper,),
+    )
 
 
 def _summarise(paper: UUID) -> None:
