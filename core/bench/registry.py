@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from core.bench import answer, ingest, many, retrieval, tokens, ui
+from core.bench import answer, ingest, many, memory, retrieval, tokens, ui
 from core.errors import BadInput
 
 _SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -43,6 +43,10 @@ def _retrieval(data: Path | None) -> dict[str, Any]:
     return retrieval.run()
 
 
+def _memory(data: Path | None) -> dict[str, Any]:
+    return memory.run()
+
+
 def _ui(data: Path | None) -> dict[str, Any]:
     if data is None and not (_SHARED / BOOK).is_file():
         return ui.run()
@@ -58,6 +62,7 @@ BENCHES: dict[str, Callable[[Path | None], dict[str, Any]]] = {
     "many": _many,
     "retrieval": _retrieval,
     "answer": _answer,
+    "memory": _memory,
     "tokens": _tokens,
     "ui": _ui,
 }

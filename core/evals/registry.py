@@ -22,6 +22,7 @@ from core.evals import (
     extract,
     extraction,
     followups,
+    memory,
     metadata,
     ocr,
     qa,
@@ -178,6 +179,11 @@ def _verification(settings: Settings, data: Path | None, papers: Path | None) ->
     return found
 
 
+def _memory(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    with _scratch(settings) as bench:
+        return memory.run(data or _shared_sets(), bench.readings, bench.embedders[0])
+
+
 EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]] = {
     "claims": _claims,
     "retrieval": _retrieval,
@@ -188,6 +194,7 @@ EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]]
     "deep_read": _deep_read,
     "extract": _extract,
     "extraction": _extraction,
+    "memory": _memory,
     "metadata": _metadata,
     "ocr": _ocr,
     "references": _references,

@@ -1,7 +1,6 @@
 """Turns from question to stored answer, on a real paper, with and without a (loopback) model."""
 
 import time
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -10,6 +9,7 @@ from core.agent.runner import TURNS_OF_A_USER
 from core.agent.state import TurnRequest
 from core.errors import NotFound
 from core.types import LOCAL_USER
+from tests.fixtures.database import kill_postgres
 from tests.fixtures.model_server import Reply, failure, rate_limited
 
 QUESTION = "How are the scores of the retrieval paths combined?"
@@ -355,22 +355,10 @@ def test_a_server_that_was_killed_is_started_again_and_the_turn_goes_on(make_ben
     _, events = ask(bench)
     assert ending(events)["citations"]
     for _ in range(2):
-        _kill_postgres(bench.settings.data_dir / "postgres")
+        kill_postgres(bench.settings.data_dir / "postgres")
         _, events = ask(bench)
         assert ending(events)["citations"]
         assert len(bench.papers.papers(LOCAL_USER)) == 1
-
-
-def _kill_postgres(folder):
-    import psutil
-
-    for process in psutil.process_iter(["name"]):
-        try:
-            if process.info["name"] == "postgres" and Path(process.cwd()).is_relative_to(folder):
-                process.kill()
-        except psutil.Error:
-            continue
-    time.sleep(0.5)
 
 
 def test_nul_and_lone_surrogates_are_only_odd_characters(offline):

@@ -3,7 +3,6 @@
 import logging
 from uuid import UUID
 
-import numpy as np
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.agent.events import Notice
@@ -12,7 +11,7 @@ from core.agent.state import StepResult, TurnContext, TurnState
 from core.errors import LecternError
 from core.evidence.numbering import strip
 from core.memory.readings import NewReading
-from core.memory.vectors import text_of
+from core.memory.vectors import paper_vector
 from core.wording import say
 
 TITLE = say("Remember the reading")
@@ -31,13 +30,11 @@ def run(state: TurnState, context: TurnContext) -> StepResult:
         paper = the_paper(state, context)
         if context.readings.paused(paper.scope.user_id):
             return StepResult({}, say("Not remembered: you have paused it"))
-        summary = summary_of(state, paper.id)
-        vector = context.embedder.encode([text_of(paper.title, summary)])[0]
         new = NewReading(
             paper.id,
             paper.title,
-            summary,
-            np.asarray(vector),
+            summary_of(state, paper.id),
+            paper_vector(context.papers, context.embedder, paper.scope.user_id, paper.id),
             context.embedder.name,
             context.chat.name if state["mode"] == "llm" and context.chat else "",
             state["conversation_id"],
