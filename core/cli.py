@@ -301,6 +301,18 @@ def _show_summary(summary: dict[str, Any]) -> None:
         print(f"Beside: {row['title']}, read {row['read_at'][:10]} ({row['score']:.2f})")
 
 
+def _arxiv(workbench: Workbench, options: argparse.Namespace) -> dict[str, Any]:
+    return dict(workbench.arxiv_search(topic=options.query, number=options.number))
+
+
+def _show_found(envelope: dict[str, Any]) -> None:
+    if envelope["error"]:
+        print(f"{envelope['error']['message']} {envelope['error']['hint']}")
+        return
+    for paper in envelope["data"]["papers"]:
+        print(f"{paper['arxiv_id']}  {paper['year']}  {paper['title']}")
+
+
 def _history(workbench: Workbench, options: argparse.Namespace) -> list[dict[str, Any]]:
     return [reading.to_json() for reading in workbench.readings.history(LOCAL_USER)]
 
@@ -481,6 +493,9 @@ def _parser() -> argparse.ArgumentParser:
         default="Summarise this paper for me.",
         help="what is wanted; the summary is in its language",
     )
+    entry = command("arxiv", _arxiv, _show_found, "Search arXiv.")
+    entry.add_argument("query")
+    entry.add_argument("-n", "--number", type=_positive, default=10, help="papers (10)")
     command("history", _history, _show_history, "List what was read.")
     entry = command("forget", _forget, _show_forgotten, "Forget that a paper was read.")
     entry.add_argument("paper", metavar="ID_OR_TITLE")

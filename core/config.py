@@ -9,6 +9,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 DEEPSEEK_URL = "https://api.deepseek.com/v1"
 OPENAI_URL = "https://api.openai.com/v1"
 ARXIV_URL = "https://arxiv.org"
+ARXIV_API_URL = "https://export.arxiv.org/api/query"
 COHERE_URL = "https://api.cohere.com"
 
 
@@ -29,6 +30,8 @@ class Settings(BaseSettings):
     )
 
     arxiv_url: str = Field(ARXIV_URL, validation_alias="ARXIV_URL")
+    arxiv_api_url: str = Field(ARXIV_API_URL, validation_alias="ARXIV_API_URL")
+    arxiv_seconds: float = Field(3.0, ge=0, validation_alias="ARXIV_SECONDS")
 
     llm_base_url: str = Field("", validation_alias="LLM_BASE_URL")
     llm_api_key: SecretStr = Field(SecretStr(""), validation_alias="LLM_API_KEY")

@@ -41,6 +41,8 @@ from core.reading import PaperReader
 from core.retrieval.library import LibraryIndex
 from core.retrieval.search import Searcher
 from core.retrieval.tokenize import tokenize
+from core.tools.arxiv_search import ArxivSearch
+from core.tools.pace import Pace
 from core.wording import say
 
 WARM_UP_AFTER = 1.5
@@ -149,8 +151,18 @@ class Workbench:
     def memory(self) -> ReadingMemory:
         """What follows from what each user has read."""
         return ReadingMemory(
-            self.readings, self.papers, lambda: self.searcher, lambda: self.embedders[0]
+            self.readings,
+            self.papers,
+            lambda: self.searcher,
+            lambda: self.embedders[0],
+            lambda: self.arxiv_search,
         )
+
+    @lazy
+    def arxiv_search(self) -> ArxivSearch:
+        """Searches arXiv, one request in three seconds over all processes of the data folder."""
+        pace = Pace(self.settings.data_dir, "arxiv", self.settings.arxiv_seconds)
+        return ArxivSearch(pace, self.settings.arxiv_api_url)
 
     @lazy
     def housekeeping(self) -> Housekeeping:

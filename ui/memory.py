@@ -6,8 +6,9 @@ from typing import Any
 import streamlit as st
 
 from core.errors import LecternError
-from core.memory.memory import Suggestion
-from core.memory.readings import Reading
+from core.ingest.identifiers import recognise
+from core.memory.memory import ArxivSuggestion, Suggestion
+from core.memory.readings import Reading, Votes
 from ui import landscape
 from ui.conversation import begin
 from ui.frame import HOME, LIBRARY, Session, error_text, link
@@ -125,16 +126,84 @@ def _suggestions(session: Session) -> None:
             ).get(one.paper.paper_id, 0)
             for one in found
         }
-    if not found:
+    if state().said:
+        st.success(state().said, icon=":material/check:")
+        state().said = ""
+    if found:
+        st.caption(
+            _("Papers of your library that you have not read, the closest to your readings first.")
+        )
+    else:
         st.info(_("No unread paper in your library is close to what you have read."))
         link(session, LIBRARY, _("Add more papers"), icon=":material/library_books:")
-        return
-    st.caption(
-        _("Papers of your library that you have not read, the closest to your readings first.")
-    )
     for one in found:
         _suggestion(session, one, given[one.paper.paper_id])
+    _on_arxiv(session)
     st.caption(weight_words())
+
+
+def _on_arxiv(session: Session) -> None:
+    st.button(
+        _("Look on arXiv"),
+        key="look-on-arxiv",
+        icon=":material/travel_explore:",
+        help=_("Sends the terms of your topics to arXiv, nothing else."),
+        on_click=_look,
+        args=(session,),
+    )
+    for one in state().from_arxiv or ():
+        _found(session, one)
+    if state().from_arxiv == []:
+        st.info(_("arXiv has nothing new on your topics."))
+
+
+def _look(session: Session) -> None:
+    try:
+        state().from_arxiv = session.bench.memory.on_arxiv(session.user)
+    except LecternError as error:
+        state().from_arxiv = None
+        state().problem = error_text(error)
+
+
+def _found(session: Session, one: ArxivSuggestion) -> None:
+    number, authors = one.paper["arxiv_id"], one.paper["authors"]
+    with st.container(border=True, key=f"on-arxiv-{one.id}", gap="xsmall"):
+        st.markdown(f"**{plain(one.paper['title'])}**")
+        who = ", ".join(authors[:3]) + (" …" if len(authors) > 3 else "")
+        st.caption(plain(f"{who} · {one.paper['year']} · arXiv:{number}"))
+        st.caption(plain(_why(one.because, one.cosine, one.votes)))
+        with st.expander(_("Abstract")):
+            st.markdown(plain(one.paper["abstract"]))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                _("Add to the library"),
+                key=f"add-{one.id}",
+                icon=":material/add:",
+                on_click=_add,
+                args=(session, one),
+            )
+            vote = session.bench.readings.votes_beside(session.user, one.id).get(one.id, 0)
+            thumbs(session, one.id, one.id, vote)
+
+
+def _add(session: Session, one: ArxivSuggestion) -> None:
+    try:
+        session.bench.add_queue.fetch(session.user, recognise(f"arXiv:{one.paper['arxiv_id']}"))
+    except LecternError as error:
+        state().problem = error_text(error)
+        return
+    state().from_arxiv = [other for other in state().from_arxiv or () if other.id != one.id]
+    state().said = _("It is being fetched: the side bar shows how far it is.")
+
+
+def _why(because: Reading, cosine: float, votes: Votes) -> str:
+    why = _("Close to “{title}”, which you read on {day}").format(
+        title=because.title, day=because.day
+    )
+    score = _("closeness {cosine} × weight {weight}").format(
+        cosine=f"{cosine:.2f}", weight=f"{votes.weight:.2f}"
+    )
+    return f"{why} · {score}"
 
 
 def _suggestion(session: Session, one: Suggestion, vote: int) -> None:
@@ -147,13 +216,7 @@ def _suggestion(session: Session, one: Suggestion, vote: int) -> None:
             icon=":material/article:",
             paper=str(paper),
         )
-        why = _("Close to “{title}”, which you read on {day}").format(
-            title=one.because.title, day=one.because.day
-        )
-        score = _("closeness {cosine} × weight {weight}").format(
-            cosine=f"{one.cosine:.2f}", weight=f"{one.votes.weight:.2f}"
-        )
-        st.caption(plain(f"{why} · {score}"))
+        st.caption(plain(_why(one.because, one.cosine, one.votes)))
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
                 _("Summarise it for me"),

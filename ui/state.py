@@ -9,6 +9,8 @@ from uuid import UUID
 
 import streamlit as st
 
+from core.memory.memory import ArxivSuggestion
+
 _KEY = "lectern"
 
 
@@ -44,6 +46,7 @@ class State:
     ('' in a new one). `intent`: what the next question wants, '' when it decides itself. `problem` is
     a sentence to show on the next run, then forgotten; `said` one that something worked. `going`: the page to open when the next run
     begins; `address`: page and parameters of the last run.
+    `from_arxiv`: what was last found on arXiv, None when nothing was looked for.
     `pane_pages`: where the reader has turned beside a citation, by turn and number.
     """
 
@@ -55,6 +58,7 @@ class State:
     removal: Removal | None = None
     problem: str = ""
     said: str = ""
+    from_arxiv: list[ArxivSuggestion] | None = None
     going: tuple[str, dict[str, str]] | None = None
     address: tuple[str, dict[str, str]] = ("", {})
     pane_pages: dict[str, int] = field(default_factory=dict)

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from uuid import UUID
+from typing import Any
+from uuid import NAMESPACE_URL, UUID, uuid5
 
 import numpy as np
 
 from core.db.papers import PaperStore
-from core.errors import BadInput
+from core.errors import BadInput, Unavailable
 from core.evidence.sentences import sentences
 from core.memory import transfer
 from core.memory.readings import NewReading, Reading, ReadingStore, Similar, Votes
@@ -15,6 +16,7 @@ from core.memory.topics import Landscape, landscape
 from core.memory.vectors import beginning, paper_vector, text_of, whole_sentences
 from core.models.embed import Embedder
 from core.retrieval.search import Searcher
+from core.tools.arxiv_search import ArxivSearch
 from core.types import PaperRow, Scope
 from core.wording import say
 
@@ -26,6 +28,8 @@ SUGGESTED = 6
 _SEEDS, _OF_A_SEED, _CANDIDATES = 8, 16, 24
 """Readings that suggestions start from, the passages looked at for each, and papers weighed."""
 _BATCH = 32
+_FROM_ARXIV, _TOPICS, _TERMS = 40, 3, 2
+"""Papers asked of arXiv, for so many topics by so many terms of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,25 @@ class Suggestion:
     """A paper close to what was read, and the reading it is closest to. Cosine in [-1, 1]."""
 
     paper: PaperRow
+    cosine: float
+    because: Reading
+    votes: Votes
+
+    @property
+    def score(self) -> float:
+        """Return what suggestions are ordered by."""
+        return self.cosine * self.votes.weight
+
+
+@dataclass(frozen=True, slots=True)
+class ArxivSuggestion:
+    """A paper on arXiv, as the search gives it, close to a reading. Cosine in [-1, 1].
+
+    `id` stands for it in votes: it is in no library.
+    """
+
+    id: UUID
+    paper: dict[str, Any]
     cosine: float
     because: Reading
     votes: Votes
@@ -56,11 +79,13 @@ class ReadingMemory:
         papers: PaperStore,
         searcher: Callable[[], Searcher],
         embedder: Callable[[], Embedder],
+        arxiv: Callable[[], ArxivSearch],
     ) -> None:
         self._readings = readings
         self._papers = papers
         self._searcher = searcher
         self._embedder = embedder
+        self._arxiv = arxiv
 
     def mark_read(self, user_id: UUID, paper_id: UUID) -> None:
         """Note that a user has read a paper themselves; its abstract or beginning is the summary.
@@ -123,6 +148,56 @@ class ReadingMemory:
                 for one in because
             ]
         return sorted(found, key=lambda one: -one.score)[:most]
+
+    def on_arxiv(self, user_id: UUID, most: int = SUGGESTED) -> list[ArxivSuggestion]:
+        """Return papers of arXiv on the user's topics that are neither read nor in the library.
+
+        Raises:
+            BadInput: the readings have no English terms to search by.
+            Unavailable: arXiv cannot be searched now, with the search's code.
+        """
+        history = self._readings.history(user_id)
+        found = self._arxiv()(topic=self._topics_asked(user_id), number=_FROM_ARXIV)
+        if found["error"] and found["error"]["code"] != "EMPTY_RESULT":
+            error = found["error"]
+            raise Unavailable(error["message"], hint=error["hint"], code=error["code"])
+        mine = self._papers.papers(user_id)
+        known = {row.meta.arxiv_id for row in mine} | {row.meta.title.casefold() for row in mine}
+        known |= {row.title.casefold() for row in history}
+        papers = [
+            paper
+            for paper in (found["data"] or {"papers": []})["papers"]
+            if paper["arxiv_id"] not in known and paper["title"].casefold() not in known
+        ]
+        return self._close(user_id, papers)[:most]
+
+    def _topics_asked(self, user_id: UUID) -> str:
+        asked = []
+        for topic in self.landscape(user_id).topics[:_TOPICS]:
+            words = [term for term in topic.terms if term.isascii()][:_TERMS]
+            if words:
+                asked.append("(" + " AND ".join(f'all:"{word}"' for word in words) + ")")
+        if not asked:
+            raise BadInput(
+                say("Your readings have no English terms to search arXiv by."),
+                hint=say("Read a paper in English, or search arXiv yourself."),
+            )
+        return " OR ".join(asked)
+
+    def _close(self, user_id: UUID, papers: Sequence[dict[str, Any]]) -> list[ArxivSuggestion]:
+        """Return papers by how close they are to the closest reading, weighed by votes."""
+        if not papers:
+            return []
+        ids = [uuid5(NAMESPACE_URL, f"arxiv:{paper['arxiv_id']}") for paper in papers]
+        votes = self._readings.votes(user_id, ids)
+        name = self._embedder().name
+        vectors = self._embedder().encode([text_of(p["title"], p["abstract"]) for p in papers])
+        close = []
+        for number, paper, vector in zip(ids, papers, vectors, strict=True):
+            for best in self._readings.similar(user_id, np.asarray(vector), name, number, 1):
+                weighed = votes.get(number, Votes())
+                close.append(ArxivSuggestion(number, paper, best.cosine, best.reading, weighed))
+        return sorted(close, key=lambda one: -one.score)
 
     def refresh(self, stopped: Callable[[], bool] = lambda: False) -> int:
         """Embed again the readings whose vectors another model made; return how many.

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from core.bench.memory import MODEL, explained, measure
-from core.errors import BadInput, NotFound
+from core.errors import BadInput, NotFound, Unavailable
 from core.ingest.backfill import Backfill
 from core.memory.readings import NewReading, ReadingStore
 from core.types import LOCAL_USER
 from tests.conftest import ROOT
+from tests.fixtures.arxiv_server import feed, loopback_arxiv
 from tests.fixtures.papers import unit_vectors
 
 SAMPLES = ROOT / "data" / "samples"
@@ -71,6 +72,38 @@ def test_a_map_has_a_point_a_reading_and_topics_have_terms(bench, papers):
     assert {point.reading.paper_id for point in found.points} == set(papers.values())
     assert sum(len(topic.readings) for topic in found.topics) == 3
     assert all(topic.terms for topic in found.topics)
+
+
+def test_arxiv_is_asked_by_topic_and_what_is_known_is_not_suggested(make_bench):
+    with loopback_arxiv() as arxiv:
+        bench = make_bench(ARXIV_API_URL=arxiv.url, ARXIV_SECONDS=0)
+        with pytest.raises(BadInput, match="English"):
+            bench.memory.on_arxiv(LOCAL_USER)
+        assert arxiv.asked == []
+        vector = bench.embedders[0].encode(["On rank fusion of retrieval"])[0]
+        new = NewReading(
+            uuid4(),
+            "Rank fusion",
+            "Fusion of rank lists by retrieval.",
+            vector,
+            bench.embedders[0].name,
+        )
+        bench.readings.remember(LOCAL_USER, new)
+        bench.readings.remember(
+            LOCAL_USER, NewReading(uuid4(), "On fusion math/0301001v1", "S.", vector, "m")
+        )
+        (found,) = bench.memory.on_arxiv(LOCAL_USER)
+        assert '(all:"fusion" AND all:"rank")' in arxiv.asked[0]["search_query"]
+        assert found.paper["arxiv_id"] == "2301.00001"
+        assert found.because.title == "Rank fusion"
+        bench.readings.vote(LOCAL_USER, found.id, found.id, -1)
+        assert bench.memory.on_arxiv(LOCAL_USER)[0].score == pytest.approx(0.75 * found.cosine)
+        arxiv.answers = [(200, {}, feed())]
+        assert bench.memory.on_arxiv(LOCAL_USER) == []
+        arxiv.answers = [(429, {"Retry-After": "99"}, b"")]
+        with pytest.raises(Unavailable) as error:
+            bench.memory.on_arxiv(LOCAL_USER)
+        assert error.value.code == "RATE_LIMITED"
 
 
 def test_what_is_exported_comes_back_and_the_later_reading_stays(bench):

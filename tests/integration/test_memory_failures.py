@@ -154,6 +154,7 @@ def test_every_call_of_the_memory_fails_as_one_failure_a_page_can_show(
         room.offline.papers,
         lambda: room.offline.searcher,
         lambda: room.offline.embedders[0],
+        lambda: room.offline.arxiv_search,
     )
     paper, vector = room.papers["fusion"], unit_vectors(1)[0]
     calls: list[Callable[[], Any]] = [

@@ -21,7 +21,7 @@ from core.agent.state import TurnContext, TurnRequest
 from core.db.accounts import AccountStore
 from core.db.conversations import ConversationStore
 from core.db.papers import PaperStore
-from core.errors import NotFound
+from core.errors import BadInput, NotFound
 from core.ingest.worker import Worker
 from core.memory.memory import ReadingMemory
 from core.memory.readings import NewReading, ReadingStore
@@ -111,6 +111,7 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
     "ReadingMemory.related": (NotFound, lambda o, u, x: o.related(u, x.paper)),
     "ReadingMemory.landscape": ((), lambda o, u, x: o.landscape(u).points),
     "ReadingMemory.suggestions": ([], lambda o, u, x: o.suggestions(u)),
+    "ReadingMemory.on_arxiv": ("", lambda o, u, x: searched_by(o, u)),
     "ReadingMemory.export": (False, lambda o, u, x: b"paper_id" in o.export(u)),
     "ReadingMemory.import_file": (NEW, lambda o, u, x: o.import_file(u, x.exported)),
     "PaperReader.cited": (NotFound, lambda o, u, x: o.cited(u, x.citation)),
@@ -135,6 +136,14 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
 
 def remember(readings: ReadingStore, user: UUID, paper: UUID) -> None:
     readings.remember(user, NewReading(paper, "A paper", "It says so.", VECTOR, "use"))
+
+
+def searched_by(memory: ReadingMemory, user: UUID) -> str:
+    """Return what arXiv would be asked: nothing else of a user's readings leaves this computer."""
+    try:
+        return memory._topics_asked(user)
+    except BadInput:
+        return ""
 
 
 def own_titles(papers: Any, user: UUID, things: Any) -> dict[UUID, str]:
@@ -204,7 +213,7 @@ def owned(objects, bench: Workbench) -> SimpleNamespace:
     readings.vote(OWNER, unread, unread, 1)
     forgotten = readings.forget(OWNER, [unread])
     vector = bench.embedders[0].encode(["On 稀疏 attention"])[0]
-    readings.remember(OWNER, NewReading(paper, "A paper", "It says so.", vector, MODEL))
+    readings.remember(OWNER, NewReading(paper, "Sparse attention", "It says so.", vector, MODEL))
     readings.vote(OWNER, paper, paper, 1)
     readings.pause(OWNER, True)
     objects["AccountStore"].seen(OWNER, "login")
