@@ -9,6 +9,7 @@ import streamlit as st
 from core.memory.topics import Landscape, Topic
 from ui.frame import MEMORY, Session, link
 from ui.language import _, ngettext
+from ui.recollection import open_reading
 from ui.safe import plain
 
 _CHART = "readings-map"
@@ -72,11 +73,13 @@ def _map(found: Landscape, names: list[str]) -> None:
         )
         .add_params(alt.selection_point(name="opened", fields=["paper"]))
     )
-    st.altair_chart(chart, key=_CHART, on_select=_clicked)
+    # Another key once a reading is open or closed: no point stays chosen that a click would let go.
+    key = f"{_CHART}-{open_reading()}"
+    st.altair_chart(chart, key=key, on_select=lambda: _clicked(key))
 
 
-def _clicked() -> None:
-    chosen = st.session_state[_CHART]["selection"].get("opened", [])
+def _clicked(key: str) -> None:
+    chosen = st.session_state[key]["selection"].get("opened", [])
     if chosen:
         st.query_params["paper"] = chosen[0]["paper"]
 

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -44,6 +45,13 @@ _WORD_NUMBER = re.compile(
     rf"|(?P<zh>[两二三四五六七八九十])(?=[{HAN_COUNTED}])|(?P<whole>一半|翻倍)",
     re.IGNORECASE,
 )
+_WHOLES = {"half": 2, "halve": 2, "third": 3, "quarter": 4, "fifth": 5}
+_HAN_DIGITS = "零一二三四五六七八九十"
+_FRACTION = re.compile(
+    r"(?:\b(?P<count>one|two|three|four|a) )?\b(?P<en>half|thirds?|quarters?|fifths?)"
+    r"(?= (?:of|the|all|our|their|its)\b)"
+    r"|(?P<whole>[二三四五六七八九十])分之(?P<parts>[一二三四五六七八九])|(?P<han_whole>一半|半数)"
+)
 _OUT_OF = re.compile(
     r" (?:the|our|all|these|those) (?:[a-z0-9]+ )?(?P<noun>[a-z][a-z-]+)\b", re.IGNORECASE
 )
@@ -71,6 +79,7 @@ class Quantity:
     """A number in base units; `measures` is '' without a known unit.
 
     `noun` is what it counts, `after` the word before it ("published in 2019"), as stems or ''.
+    `fraction`: a share in words ("a third of"), in percent.
     """
 
     value: float
@@ -78,6 +87,7 @@ class Quantity:
     noun: str = ""
     spoken: bool = False
     after: str = ""
+    fraction: bool = False
     text: str = field(default="", compare=False)
 
     def __str__(self) -> str:
@@ -227,7 +237,21 @@ def quantities(plain: str) -> list[Quantity]:
         measures, factor = UNITS.get(noun, ("", 1.0))
         value = NUMBER_WORDS[word] * factor
         found.append(Quantity(value, measures, _counted(match), spoken=True, text=word))
-    return found
+    return [*found, *_fractions(plain)]
+
+
+def _fractions(plain: str) -> Iterator[Quantity]:
+    for match in _FRACTION.finditer(plain.casefold()):
+        if match["han_whole"]:
+            share = 0.5
+        elif match["whole"]:
+            parts = _HAN_DIGITS.index(match["parts"]), _HAN_DIGITS.index(match["whole"])
+            share = parts[0] / parts[1]
+        else:
+            share = NUMBER_WORDS.get(match["count"] or "", 1) / _WHOLES[match["en"].rstrip("s")]
+        yield Quantity(
+            100 * share, "percent", spoken=True, fraction=True, text=match.group().strip()
+        )
 
 
 def _word_before(gap: str) -> str:

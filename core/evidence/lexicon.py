@@ -92,9 +92,9 @@ AXES: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
         劣于 更差 恶化 变差 不如 最差 减弱 逊于 差于 弱于 退化"""),
     ),
     (
-        words("faster fast quick quickly quicker fastest accelerate accelerates accelerated "
+        words("faster fast quick quickly quicker fastest accelerate accelerates accelerated sped "
               "更快 加快 加速 最快 快于 快速"),
-        words("slower slow slowly slowest 更慢 减慢 缓慢 最慢 慢于 变慢"),
+        words("slower slow slowly slowest slowed slows 更慢 减慢 缓慢 最慢 慢于 变慢"),
     ),
     (words("before prior earlier 之前 以前 早于 治疗前 术前 训练前 干预前"), words("after following later 之后 以后 晚于 治疗后 术后 训练后 干预后")),
     (
@@ -211,6 +211,21 @@ UNITS: dict[str, tuple[str, float]] = {
     "ghz": ("frequency", 1e9), "°c": ("celsius", 1), "℃": ("celsius", 1), "°f": ("fahrenheit", 1),
     "ml": ("volume", 1e-3), "l": ("volume", 1), "毫升": ("volume", 1e-3), "升": ("volume", 1),
     "mw": ("power", 1e-3), "w": ("power", 1), "kw": ("power", 1e3), "瓦": ("power", 1),
+    "kilobyte": ("bytes", 1e3), "kilobytes": ("bytes", 1e3), "megabyte": ("bytes", 1e6),
+    "megabytes": ("bytes", 1e6), "gigabyte": ("bytes", 1e9), "gigabytes": ("bytes", 1e9),
+    "terabyte": ("bytes", 1e12), "terabytes": ("bytes", 1e12), "milligram": ("mass", 1e-3),
+    "milligrams": ("mass", 1e-3), "gram": ("mass", 1), "grams": ("mass", 1),
+    "kilogram": ("mass", 1e3), "kilograms": ("mass", 1e3), "meter": ("length", 1),
+    "metre": ("length", 1), "kilometre": ("length", 1e3), "kilometres": ("length", 1e3),
+    "kilometer": ("length", 1e3), "kilometers": ("length", 1e3), "millimetres": ("length", 1e-3),
+    "millimeters": ("length", 1e-3), "centimetres": ("length", 1e-2),
+    "centimeters": ("length", 1e-2), "litre": ("volume", 1), "litres": ("volume", 1),
+    "liter": ("volume", 1), "liters": ("volume", 1), "millilitres": ("volume", 1e-3),
+    "milliliters": ("volume", 1e-3), "square metres": ("area", 1), "square meters": ("area", 1),
+    "square kilometres": ("area", 1e6), "square kilometers": ("area", 1e6), "hectare": ("area", 1e4),
+    "hectares": ("area", 1e4), "acre": ("area", 4046.86), "acres": ("area", 4046.86),
+    "平方米": ("area", 1), "公顷": ("area", 1e4), "平方公里": ("area", 1e6), "mah": ("charge", 1e-3),
+    "ah": ("charge", 1), "毫安时": ("charge", 1e-3), "安时": ("charge", 1),
     "v": ("voltage", 1), "mv": ("voltage", 1e-3), "usd": ("dollar", 1), "dollars": ("dollar", 1),
     "美元": ("dollar", 1), "元": ("yuan", 1), "yuan": ("yuan", 1),
 }  # fmt: skip

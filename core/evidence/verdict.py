@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from core.evidence import numbering
+from core.evidence import numbering, roles
 from core.evidence.alignment import Change, changes, exchanged
 from core.evidence.facts import Facts, Quantity, content, facts, joined, normalise, stem
 from core.evidence.language import CJK
@@ -419,6 +419,9 @@ def _clash(claim: str, found: Facts, evidence: _Evidence) -> _Clash | None:
 
 def _clash_of_quantities(claim: Facts, evidence: _Evidence) -> _Clash | None:
     near, whole = evidence.facts.quantities, evidence.whole.quantities
+    turned = roles.start_for_end(claim, evidence.facts)
+    if turned:
+        return _Clash("contradicted", "number", (str(turned[0]), str(turned[1])))
     for quantity in claim.quantities:
         if any(quantity.agrees(q) for q in near):
             if _counts_otherwise(quantity, near) or _tied_otherwise(quantity, near, claim):
@@ -428,6 +431,8 @@ def _clash_of_quantities(claim: Facts, evidence: _Evidence) -> _Clash | None:
             continue
         elsewhere = any(quantity.agrees(q) for q in whole)
         rivals = [q for q in near if _rivals(quantity, q, claim.quantities)]
+        if quantity.fraction and not rivals:  # "half of them" may stand for a count
+            continue
         if elsewhere:  # only the same thing counted or measured otherwise is a clash then
             rivals = [q for q in rivals if q.noun or q.measures]
         if rivals:
@@ -468,6 +473,11 @@ def _tied_otherwise(claimed: Quantity, near: Sequence[Quantity], claim: Facts) -
 
 
 def _clash_of_names(claim: Facts, evidence: _Evidence) -> _Clash | None:
+    turned = roles.other_body(claim, evidence.whole) or (
+        roles.exchanged_roles(claim, evidence.whole) if evidence.same_language else None
+    )
+    if turned:
+        return _Clash("contradicted", "name", turned)
     missing = sorted(n for n in claim.names if not _named(n, evidence.whole))
     if not evidence.same_language:  # names are translated, codes and acronyms with digits are not
         missing = [name for name in missing if any(c.isdigit() for c in name)]
