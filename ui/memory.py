@@ -11,7 +11,7 @@ from core.memory.memory import ArxivSuggestion, Suggestion
 from core.memory.readings import Reading, Votes
 from ui import landscape
 from ui.conversation import begin
-from ui.frame import HOME, LIBRARY, Session, error_text, link
+from ui.frame import HOME, LIBRARY, Session, error_text, link, show_error
 from ui.language import _, ngettext
 from ui.papers import title_of
 from ui.recollection import SUMMARISE, close, open_reading, thumbs, weight_words
@@ -143,14 +143,14 @@ def _suggestions(session: Session) -> None:
 
 
 def _on_arxiv(session: Session) -> None:
-    st.button(
+    if st.button(
         _("Look on arXiv"),
         key="look-on-arxiv",
         icon=":material/travel_explore:",
         help=_("Sends the terms of your topics to arXiv, nothing else."),
-        on_click=_look,
-        args=(session,),
-    )
+    ):
+        with st.spinner(_("Asking arXiv…")):
+            _look(session)
     for one in state().from_arxiv or ():
         _found(session, one)
     if state().from_arxiv == []:
@@ -162,7 +162,7 @@ def _look(session: Session) -> None:
         state().from_arxiv = session.bench.memory.on_arxiv(session.user)
     except LecternError as error:
         state().from_arxiv = None
-        state().problem = error_text(error)
+        show_error(error)
 
 
 def _found(session: Session, one: ArxivSuggestion) -> None:

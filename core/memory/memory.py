@@ -11,7 +11,7 @@ from core.db.papers import PaperStore
 from core.errors import BadInput, Unavailable
 from core.evidence.sentences import sentences
 from core.memory import transfer
-from core.memory.readings import NewReading, Reading, ReadingStore, Similar, Votes
+from core.memory.readings import PENDING, NewReading, Reading, ReadingStore, Similar, Votes
 from core.memory.topics import Landscape, landscape
 from core.memory.vectors import beginning, paper_vector, text_of, whole_sentences
 from core.models.embed import Embedder
@@ -28,6 +28,8 @@ SUGGESTED = 6
 _SEEDS, _OF_A_SEED, _CANDIDATES = 8, 16, 24
 """Readings that suggestions start from, the passages looked at for each, and papers weighed."""
 _BATCH = 32
+_AT_ONCE = 200
+"""Imported readings that are embedded before the import is over; the others are in the background."""
 _FROM_ARXIV, _TOPICS, _TERMS = 40, 3, 2
 """Papers asked of arXiv, for so many topics by so many terms of each."""
 
@@ -157,7 +159,7 @@ class ReadingMemory:
             Unavailable: arXiv cannot be searched now, with the search's code.
         """
         history = self._readings.history(user_id)
-        found = self._arxiv()(topic=self._topics_asked(user_id), number=_FROM_ARXIV)
+        found = self._arxiv()(topic=self._topics_asked(user_id), number=_FROM_ARXIV, tries=1)
         if found["error"] and found["error"]["code"] != "EMPTY_RESULT":
             error = found["error"]
             raise Unavailable(error["message"], hint=error["hint"], code=error["code"])
@@ -221,7 +223,8 @@ class ReadingMemory:
     def import_file(self, user_id: UUID, data: bytes) -> int:
         """Add the readings of an exported file, all or none; return how many.
 
-        Where a paper has been read already, the later reading stays.
+        Where a paper has been read already, the later reading stays. Of a large file some are
+        compared with others only once the background has embedded them.
 
         Raises:
             BadInput: it is no such file.
@@ -234,19 +237,15 @@ class ReadingMemory:
         ]
         if not wanted:
             return 0
-        name = self._embedder().name
-        vectors = self._embedder().encode([text_of(e.title, e.summary) for e in wanted])
+        at_once, name = wanted[:_AT_ONCE], self._embedder().name
+        vectors = self._embedder().encode([text_of(e.title, e.summary) for e in at_once])
+        embedded = [(np.asarray(vector), name) for vector in vectors]
+        pending = [(PENDING, "")] * (len(wanted) - len(at_once))
         new = [
             NewReading(
-                entry.paper_id,
-                entry.title,
-                entry.summary,
-                np.asarray(vector),
-                name,
-                entry.model_name,
-                read_at=entry.read_at,
+                e.paper_id, e.title, e.summary, vector, model, e.model_name, read_at=e.read_at
             )
-            for entry, vector in zip(wanted, vectors, strict=True)
+            for e, (vector, model) in zip(wanted, [*embedded, *pending], strict=True)
         ]
         self._readings.remember(user_id, *new)
         return len(new)

@@ -120,8 +120,9 @@ class Similar:
 class NewReading:
     """What is stored of a paper that was read.
 
-    `vector` is of unit length, shape (dimension,), made by `embedding_model`; `model_name` wrote the
-    summary ('' if extraction did). `read_at` None means now.
+    `vector` is of unit length, shape (dimension,), made by `embedding_model`, or `PENDING` of the
+    model '': it is embedded in the background. `model_name` wrote the summary ('' if extraction
+    did). `read_at` None means now.
     """
 
     paper_id: UUID
@@ -132,6 +133,10 @@ class NewReading:
     model_name: str = ""
     conversation_id: UUID | None = None
     read_at: datetime | None = None
+
+
+PENDING: Vectors = np.ones(1, dtype=np.float32)
+"""Stands for the vector of a reading that has none yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,7 +442,7 @@ class ReadingStore:
 
     def _index(self, model: str, size: int) -> None:
         """Have an index of the vectors that the model makes, unless there is one or can be none."""
-        if (model, size) in self._indexed or size > _MOST_DIMENSIONS:
+        if not model or (model, size) in self._indexed or size > _MOST_DIMENSIONS:
             return
         known_by = hashlib.sha256(model.encode()).hexdigest()[:12]
         named = sql.Literal(model).as_string().replace(":", "\\:")

@@ -15,8 +15,8 @@ HEAD = 2_000
 
 
 def text_of(title: str, about: str) -> str:
-    """Return what is embedded of a paper."""
-    return f"{title}\n{about}"
+    """Return what is embedded of a paper: the title, and what it says in at most 2,000 characters."""
+    return f"{title}\n{about[:HEAD]}"
 
 
 def paper_vector(papers: PaperStore, embedder: Embedder, user_id: UUID, paper_id: UUID) -> Vectors:

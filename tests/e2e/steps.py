@@ -16,11 +16,7 @@ STEPS = re.compile(r"^\d+ steps? ·|^\d+ 步 ·|^\d+ 个步骤 ·")
 
 def preload(folder: Path, *names: str) -> None:
     """Put sample papers into the library an app started on `folder` will have."""
-    preload_files(folder, *(SAMPLES / f"{name}.pdf" for name in names))
-
-
-def preload_files(folder: Path, *files: Path) -> None:
-    """Put files into the library an app started on `folder` will have."""
+    files = [str(SAMPLES / f"{name}.pdf") for name in names]
     command = [
         sys.executable,
         "-m",

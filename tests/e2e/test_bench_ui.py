@@ -32,7 +32,7 @@ def report(monkeypatch):
         return pool.submit(run, size=SMALL).result()
 
 
-@pytest.mark.slow
+@pytest.mark.bench
 def test_every_figure_is_measured(report):
     assert 0.5 < report["cold_start_seconds"] < 60
     assert 0.5 < report["first_start_seconds"] < 60

@@ -95,6 +95,27 @@ def test_a_removed_paper_can_be_had_back(app, page):
     expect(page.get_by_text("1 paper", exact=True)).to_be_visible()
 
 
+WEB_PAGE = """<html><head><title>On lanterns</title></head><body><article>
+<h1>On lanterns</h1><h2>Counting</h2>
+<p>The keeper counts <b>forty lanterns</b> every evening.</p><p>Then he sleeps until the morning.</p>
+<h2>Oil</h2><p>Each lantern burns a cup of oil a night, and the oil is brought by boat.</p>
+</article></body></html>"""
+
+
+def test_a_paper_that_is_a_web_page_shows_its_passage_as_text(app, page, tmp_path):
+    file = tmp_path / "lanterns.html"
+    file.write_text(WEB_PAGE, encoding="utf-8")
+    page.goto(f"{app}/library")
+    upload(page, file)
+    expect(page.get_by_text("2 papers", exact=True)).to_be_visible()
+    page.goto(f"{app}/ask")
+    ask(page, "How many lanterns does the keeper count?")
+    answer(page, 0).get_by_role("button", name=re.compile("^Citation 1:")).first.click()
+    marked = page.locator(".lectern-page .reading mark.current")
+    expect(marked).to_contain_text("forty lanterns every evening")
+    expect(page.locator(".lectern-page img")).to_be_hidden()
+
+
 def _the_drawn_box_holds_the_quote(page, path):
     """Read back, by pdfium, what is printed under the current mark as the browser drew it."""
     sheet = page.locator(".lectern-page .sheet").bounding_box()

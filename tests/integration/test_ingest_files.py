@@ -89,7 +89,7 @@ def lines_of(chunk: ChunkDraft) -> list[str]:
     return [chunk.text[span.start : span.end] for span in chunk.spans]
 
 
-def sampled(paper: ParsedPaper, pages: int = 6) -> list[ChunkDraft]:
+def sampled(paper: ParsedPaper, pages: int = 3) -> list[ChunkDraft]:
     """Return the chunks of at most so many pages, spread over the paper."""
     step = max(1, len(paper.pages) // pages)
     return [chunk for chunk in paper.chunks if (chunk.page - 1) % step == 0]
@@ -141,7 +141,7 @@ def test_every_paper_is_read_and_its_lines_stand_on_their_pages(shared: Path, wo
         print(f"{name:45} {seconds:6.2f} s {chunks:4} chunks, {len(missing)} of {total} lines off")  # noqa: T201
     checked = sum(row[3] for row in rows)
     off = [(row[0], *line) for row in rows for line in row[4]]
-    assert checked > 1_500
+    assert checked > 900
     assert len(off) <= (1 - BODY_SHARE) * checked, off[:40]
 
 

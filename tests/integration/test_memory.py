@@ -130,6 +130,21 @@ def test_what_is_exported_comes_back_and_the_later_reading_stays(bench):
     assert store.history(LOCAL_USER)[0].summary == "Later."
 
 
+def test_a_large_file_is_added_at_once_and_embedded_in_the_background(bench):
+    rows = [
+        {"paper_id": str(uuid4()), "title": f"Paper {number}", "summary": "S.",
+         "read_at": "2026-11-30T10:00:00+00:00"}
+        for number in range(230)
+    ]  # fmt: skip
+    data = json.dumps({"format": "lectern-readings-1", "readings": rows}).encode()
+    assert bench.memory.import_file(LOCAL_USER, data) == 230
+    assert len(bench.readings.history(LOCAL_USER)) == 230
+    model = bench.embedders[0].name
+    assert len(bench.readings.vectors(LOCAL_USER, model)[0]) == 200
+    assert bench.memory.refresh() == 30
+    assert len(bench.readings.vectors(LOCAL_USER, model)[0]) == 230
+
+
 @pytest.mark.parametrize(
     "change",
     [
