@@ -20,7 +20,7 @@ run: $(READY)
 test:
 	@$(MAKE) --no-print-directory -j2 browser $(VENV)/.ready-dev
 	@$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.ready-dev
 	$(BIN)/ruff check .

@@ -26,7 +26,11 @@ def preload(folder: Path, *names: str) -> None:
         "--data-dir",
         str(folder / "data"),
     ]
-    environment = {**os.environ, "DATABASE_URL": database_of(folder)}
+    environment = {
+        **os.environ,
+        "DATABASE_URL": database_of(folder),
+        "EMBEDDING_MODELS": "use-multilingual",  # as the app: the second model takes half a minute
+    }
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, env=environment)
 
 

@@ -111,13 +111,14 @@ def test_readings_are_marked_edited_taken_away_and_brought_back(app, page):
         (exported.replace(b"It joins", b"Ha. It joins").replace(b'"read_at": "20', b'"read_at": "21'),
          f"{len(summaries)} readings were added."),
     ):  # fmt: skip
+        page.goto(f"{app}/memory")
+        page.get_by_text("Keep, take away, delete").click()
+        expect(page.get_by_role("button", name="Import", exact=True)).to_be_visible()
         file = {"name": "readings.json", "mimeType": "application/json", "buffer": content}
         page.locator("input[type=file]").set_input_files([file])
-        chosen = page.get_by_role("button", name="Remove readings.json")
-        expect(chosen).to_be_visible()
+        expect(page.get_by_role("button", name="Remove readings.json")).to_be_visible()
         page.get_by_role("button", name="Import", exact=True).click()
         expect(page.get_by_text(said)).to_be_visible()
-        expect(chosen).to_have_count(0)
 
 
 def test_the_map_opens_a_paper_and_a_removed_paper_can_be_forgotten_too(app, page):
