@@ -21,8 +21,10 @@ from core.agent.events import Notice, Recalled, StepFinished, Token, TurnFailed,
 from core.agent.intents import all_intents
 from core.agent.state import TurnRequest
 from core.errors import BadInput, LecternError, ModelFailed
+from core.ingest.identifiers import recognise
 from core.ingest.kinds import is_bibtex
-from core.ingest.pipeline import Progress
+from core.ingest.pipeline import Ingested, Progress
+from core.tools.found import SOURCES
 from core.types import LOCAL_USER, Hit, PaperRow, Scope
 from core.workbench import Workbench, open_workbench
 
@@ -70,7 +72,7 @@ def _print(options: argparse.Namespace, result: Any) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         print(f"The output could not be written: {error.strerror}.", file=sys.stderr)
         return 1
-    return 1 if _all_failed(result) else 0
+    return 1 if _failed(result) else 0
 
 
 def _fail(error: LecternError) -> int:
@@ -78,9 +80,11 @@ def _fail(error: LecternError) -> int:
     return 1
 
 
-def _all_failed(result: Any) -> bool:
-    """Whether a list of outcomes holds nothing but errors (an empty list is no failure)."""
-    return bool(result) and isinstance(result, list) and all("error" in row for row in result)
+def _failed(result: Any) -> bool:
+    """Whether a list holds nothing but errors (an empty one is no failure), or a tool failed."""
+    if isinstance(result, list):
+        return bool(result) and all("error" in row for row in result)
+    return isinstance(result, dict) and result.get("ok") is False
 
 
 # --- papers -----------------------------------------------------------------------------------
@@ -109,8 +113,12 @@ def _ingest_one(workbench: Workbench, path: Path, password: str) -> dict[str, An
         )
     except LecternError as error:
         return {"file": str(path), "error": error.to_json()}
+    return _ingested(str(path), done)
+
+
+def _ingested(name: str, done: Ingested) -> dict[str, Any]:
     return {
-        "file": str(path),
+        "file": name,
         "paper_id": str(done.paper_id),
         "title": done.meta.title,
         "authors": list(done.meta.authors),
@@ -302,15 +310,55 @@ def _show_summary(summary: dict[str, Any]) -> None:
 
 
 def _arxiv(workbench: Workbench, options: argparse.Namespace) -> dict[str, Any]:
-    return dict(workbench.arxiv_search(topic=options.query, number=options.number))
+    from core.tools.catalogue import paper_search
+
+    given = {
+        "topic": options.query,
+        "number": options.number,
+        "offset": options.offset,
+        "author": options.author,
+        "year_from": options.year_from,
+        "year_to": options.year_to,
+        "categories": options.category,
+        "sort": options.sort,
+        "source": options.source,
+    }
+    return dict(paper_search(workbench.toolbox(LOCAL_USER), **given))
 
 
 def _show_found(envelope: dict[str, Any]) -> None:
     if envelope["error"]:
-        print(f"{envelope['error']['message']} {envelope['error']['hint']}")
+        print(f"{envelope['error']['message']} {envelope['error']['hint']}", file=sys.stderr)
         return
-    for paper in envelope["data"]["papers"]:
-        print(f"{paper['arxiv_id']}  {paper['year']}  {paper['title']}")
+    data = envelope["data"]
+    if data["translated_by"]:
+        print(f"Searched for: {data['topic']}", file=sys.stderr)
+    for paper in data["papers"]:
+        name = paper["arxiv_id"] or paper["doi"] or paper["url"]
+        print(f"{name}  {paper['year'] or 'no year'}  {paper['title']}")
+
+
+def _add(workbench: Workbench, options: argparse.Namespace) -> list[dict[str, Any]]:
+    rows = [_add_one(workbench, name) for name in options.ids]
+    if not options.no_wait:
+        workbench.backfill.fill()
+    return rows
+
+
+def _add_one(workbench: Workbench, name: str) -> dict[str, Any]:
+    try:
+        paper = recognise(name)
+        fetched = workbench.arxiv_fetcher.fetch(paper)
+        done = workbench.ingestor.ingest(
+            LOCAL_USER,
+            fetched.filename,
+            fetched.data,
+            on_progress=lambda at: _progress(name, at),
+        )
+        workbench.ingestor.name_arxiv_id(LOCAL_USER, done.paper_id, paper.value)
+    except LecternError as error:
+        return {"file": name, "error": error.to_json()}
+    return _ingested(name, done)
 
 
 def _history(workbench: Workbench, options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -493,9 +541,21 @@ def _parser() -> argparse.ArgumentParser:
         default="Summarise this paper for me.",
         help="what is wanted; the summary is in its language",
     )
-    entry = command("arxiv", _arxiv, _show_found, "Search arXiv.")
-    entry.add_argument("query")
+    entry = command("arxiv", _arxiv, _show_found, "Search arXiv, OpenAlex or Crossref.")
+    entry.add_argument("query", help="words, phrases in quotation marks; Chinese too")
     entry.add_argument("-n", "--number", type=_positive, default=10, help="papers (10)")
+    entry.add_argument("--offset", type=int, default=0, help="leave out so many of the first")
+    entry.add_argument("--author", default="")
+    entry.add_argument("--year-from", type=int)
+    entry.add_argument("--year-to", type=int)
+    entry.add_argument("--category", action="append", default=[], help="such as cs.CL; repeatable")
+    entry.add_argument("--sort", default="relevance", choices=["relevance", "submitted", "updated"])
+    entry.add_argument("--source", default="arxiv", choices=SOURCES)
+    entry = command("add", _add, _show_ingested, "Fetch papers from arXiv and add them.")
+    entry.add_argument("ids", nargs="+", metavar="ARXIV_ID")
+    entry.add_argument(
+        "--no-wait", action="store_true", help="leave the second dense path for later"
+    )
     command("history", _history, _show_history, "List what was read.")
     entry = command("forget", _forget, _show_forgotten, "Forget that a paper was read.")
     entry.add_argument("paper", metavar="ID_OR_TITLE")

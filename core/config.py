@@ -10,6 +10,8 @@ DEEPSEEK_URL = "https://api.deepseek.com/v1"
 OPENAI_URL = "https://api.openai.com/v1"
 ARXIV_URL = "https://arxiv.org"
 ARXIV_API_URL = "https://export.arxiv.org/api/query"
+OPENALEX_URL = "https://api.openalex.org"
+CROSSREF_URL = "https://api.crossref.org"
 COHERE_URL = "https://api.cohere.com"
 
 
@@ -32,6 +34,8 @@ class Settings(BaseSettings):
     arxiv_url: str = Field(ARXIV_URL, validation_alias="ARXIV_URL")
     arxiv_api_url: str = Field(ARXIV_API_URL, validation_alias="ARXIV_API_URL")
     arxiv_seconds: float = Field(3.0, ge=0, validation_alias="ARXIV_SECONDS")
+    openalex_url: str = Field(OPENALEX_URL, validation_alias="OPENALEX_URL")
+    crossref_url: str = Field(CROSSREF_URL, validation_alias="CROSSREF_URL")
 
     llm_base_url: str = Field("", validation_alias="LLM_BASE_URL")
     llm_api_key: SecretStr = Field(SecretStr(""), validation_alias="LLM_API_KEY")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from uuid import UUID
 
 from psycopg_pool import ConnectionPool
 from sqlalchemy import Engine
@@ -17,6 +18,7 @@ from sqlalchemy import Engine
 from core.agent.events import Event
 from core.agent.examples import Examples
 from core.agent.state import TurnContext, TurnRequest
+from core.agent.told import told
 from core.config import Settings, own_folder
 from core.db.accounts import AccountStore
 from core.db.conversations import ConversationStore
@@ -37,12 +39,14 @@ from core.models.budget import estimate_tokens_of
 from core.models.chat import ChatModel, chat_model, vision_model
 from core.models.embed import Embedder, load_embedders
 from core.models.rerank import Reranker, reranker
+from core.pace import Pace
 from core.reading import PaperReader
 from core.retrieval.library import LibraryIndex
 from core.retrieval.search import Searcher
 from core.retrieval.tokenize import tokenize
 from core.tools.arxiv_search import ArxivSearch
-from core.tools.pace import Pace
+from core.tools.catalogues import Crossref, OpenAlex
+from core.tools.toolbox import Toolbox
 from core.wording import say
 
 WARM_UP_AFTER = 1.5
@@ -159,10 +163,37 @@ class Workbench:
         )
 
     @lazy
+    def arxiv_pace(self) -> Pace:
+        """One request in three seconds to arXiv, over all processes of the data folder."""
+        return Pace(self.settings.data_dir, "arxiv", self.settings.arxiv_seconds)
+
+    @lazy
     def arxiv_search(self) -> ArxivSearch:
-        """Searches arXiv, one request in three seconds over all processes of the data folder."""
-        pace = Pace(self.settings.data_dir, "arxiv", self.settings.arxiv_seconds)
-        return ArxivSearch(pace, self.settings.arxiv_api_url)
+        """Searches arXiv."""
+        return ArxivSearch(self.arxiv_pace, self.settings.arxiv_api_url)
+
+    @lazy
+    def arxiv_fetcher(self) -> ArxivFetcher:
+        """Fetches papers from arXiv."""
+        return ArxivFetcher(self.arxiv_pace, self.settings.arxiv_url)
+
+    def toolbox(self, user_id: UUID, cancelled: threading.Event | None = None) -> Toolbox:
+        """Return what tools work with, for one user."""
+        return Toolbox(
+            user_id=user_id,
+            arxiv=self.arxiv_search,
+            openalex=OpenAlex(self.settings.openalex_url),
+            crossref=Crossref(self.settings.crossref_url),
+            fetcher=self.arxiv_fetcher,
+            papers=lambda: self.papers,
+            searcher=lambda: self.searcher,
+            worker=lambda: self.worker,
+            embedder=lambda: self.embedders[0],
+            chat=lambda: self.chat,
+            choose=told,
+            context_tokens=self.settings.llm_context_tokens,
+            cancelled=cancelled or threading.Event(),
+        )
 
     @lazy
     def housekeeping(self) -> Housekeeping:
@@ -227,7 +258,7 @@ class Workbench:
     @lazy
     def add_queue(self) -> AddQueue:
         """Files on their way into libraries, in the background."""
-        return AddQueue(self.ingestor, ArxivFetcher(self.settings.arxiv_url))
+        return AddQueue(self.ingestor, self.arxiv_fetcher)
 
     @lazy
     def backfill(self) -> Backfill:

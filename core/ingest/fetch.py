@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 from urllib.parse import quote, urljoin, urlsplit
 
 import httpx
@@ -14,11 +15,10 @@ import httpx
 from core.config import ARXIV_URL
 from core.errors import BadInput, Cancelled, Unavailable
 from core.ingest.identifiers import Identifier
+from core.pace import Pace
 from core.wording import say
 
 MAX_BYTES = 100 * 1024 * 1024
-PAUSE_SECONDS = 3.0
-"""Between two requests, as arXiv asks of programs."""
 MOST_REDIRECTS = 5
 TOTAL_SECONDS = 300.0
 FULL_PARAGRAPHS, FULL_LETTERS = 5, 4_000
@@ -27,6 +27,7 @@ _HOSTS = frozenset({"arxiv.org", "www.arxiv.org", "export.arxiv.org"})
 _TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 _AGENT = "Lectern (a reading workbench; one paper at a time, on request)"
 
+Kind = Literal["NETWORK", "TIMEOUT", "RATE_LIMITED", "UPSTREAM_ERROR"]
 Report = Callable[[int, int], None]
 """Called with the bytes that have come and, if known, how many there will be (else 0)."""
 
@@ -39,13 +40,26 @@ class Fetched:
     data: bytes
 
 
-class ArxivFetcher:
-    """Fetches from one arXiv; `base_url` may name a mirror, which is then all that is asked."""
+class ArxivUnavailable(Unavailable):
+    """arXiv gave nothing now. `kind` says why; `retry_after`: seconds it asks one to wait."""
 
-    def __init__(self, base_url: str = ARXIV_URL, *, pause: float = PAUSE_SECONDS) -> None:
+    code = "ARXIV_UNAVAILABLE"
+
+    def __init__(self, reason: str, kind: Kind, retry_after: float | None = None) -> None:
+        super().__init__(
+            say("arXiv cannot be reached: {reason}.", reason=reason),
+            hint=say("Try again later, or download the paper and add the file."),
+        )
+        self.kind: Kind = kind
+        self.retry_after = retry_after
+
+
+class ArxivFetcher:
+    """Fetches from one arXiv, at its pace; `base_url` may name a mirror, then all that is asked."""
+
+    def __init__(self, pace: Pace, base_url: str = ARXIV_URL) -> None:
         self._base = base_url.rstrip("/")
-        self._pause = pause
-        self._last = 0.0
+        self._pace = pace
 
     def fetch(
         self,
@@ -57,14 +71,14 @@ class ArxivFetcher:
 
         Raises:
             BadInput: NOT_FETCHABLE for a DOI; NOT_ON_ARXIV; TOO_LARGE.
-            Unavailable: ARXIV_UNAVAILABLE, when arXiv cannot be reached or refuses.
+            ArxivUnavailable: arXiv cannot be reached or refuses.
             Cancelled: `cancelled` returned true.
         """
         if paper.kind != "arxiv":
             raise not_fetchable(paper)
         name = paper.value + (f"v{paper.version}" if paper.version else "")
         with httpx.Client(timeout=_TIMEOUT, headers={"User-Agent": _AGENT}) as client:
-            job = _Job(client, self._base, report or _silent, cancelled or _never, self._wait)
+            job = _Job(client, self._base, report or _silent, cancelled or _never, self._pace)
             page = job.get(f"/html/{quote(name)}")
             if page is not None and has_full_text(page):
                 return Fetched(f"{name.replace('/', '-')}.html", page)
@@ -77,12 +91,6 @@ class ArxivFetcher:
             )
         return Fetched(f"{name.replace('/', '-')}.pdf", data)
 
-    def _wait(self, cancelled: Callable[[], bool]) -> None:
-        while (left := self._last + self._pause - time.monotonic()) > 0:
-            _check(cancelled)
-            time.sleep(min(left, 0.1))
-        self._last = time.monotonic()
-
 
 class _Job:
     """The requests for one paper."""
@@ -93,29 +101,29 @@ class _Job:
         base: str,
         report: Report,
         cancelled: Callable[[], bool],
-        wait: Callable[[Callable[[], bool]], None],
+        pace: Pace,
     ) -> None:
         self._client = client
         self._base = base
         self._report = report
         self._cancelled = cancelled
-        self._wait = wait
+        self._pace = pace
         self._until = time.monotonic() + TOTAL_SECONDS
 
     def get(self, path: str) -> bytes | None:
         """Return what stands under an address; None when there is nothing."""
         address = self._base + path
         for _ in range(MOST_REDIRECTS + 1):
-            self._wait(self._cancelled)
+            self._pace.wait(self._cancelled)
             _check(self._cancelled)
             try:
                 found = self._request(address)
             except httpx.HTTPError as error:
-                raise _unreachable(_broken(error)) from error
+                raise _broken(error) from error
             if not isinstance(found, str):
                 return found
             address = found
-        raise _unreachable(say("it redirects without end"))
+        raise ArxivUnavailable(say("it redirects without end"), "UPSTREAM_ERROR")
 
     def _request(self, address: str) -> bytes | str | None:
         """Return the body, None for 404, or the address that it redirects to."""
@@ -123,14 +131,16 @@ class _Job:
             if response.is_redirect:
                 target = str(urljoin(address, response.headers.get("location", "")))
                 if not self._allowed(target):
-                    raise _unreachable(say("it redirects to another site"))
+                    raise ArxivUnavailable(say("it redirects to another site"), "UPSTREAM_ERROR")
                 return target
             if response.status_code in (404, 410):
                 return None
             if response.status_code == 429:
-                raise _unreachable(say("it asks to wait (429)"))
+                asked = seconds_asked(response.headers.get("retry-after", ""))
+                raise ArxivUnavailable(say("it asks to wait (429)"), "RATE_LIMITED", asked)
             if response.status_code != 200:
-                raise _unreachable(say("it answers {status:d}", status=response.status_code))
+                reason = say("it answers {status:d}", status=response.status_code)
+                raise ArxivUnavailable(reason, "UPSTREAM_ERROR")
             return self._body(response)
 
     def _body(self, response: httpx.Response) -> bytes:
@@ -147,7 +157,7 @@ class _Job:
                     code="TOO_LARGE",
                 )
             if time.monotonic() > self._until:
-                raise _unreachable(say("it is too slow"))
+                raise ArxivUnavailable(say("it is too slow"), "TIMEOUT")
             self._report(len(body), max(total, len(body)))
         return bytes(body)
 
@@ -178,20 +188,17 @@ def has_full_text(page: bytes) -> bool:
     return sum(map(len, shown.split())) >= FULL_LETTERS
 
 
-def _broken(error: httpx.HTTPError) -> str:
+def seconds_asked(header: str) -> float | None:
+    """Return the seconds of a Retry-After header; None for a date, or none at all."""
+    return float(header) if header.isdecimal() and len(header) < 6 else None
+
+
+def _broken(error: httpx.HTTPError) -> ArxivUnavailable:
     if isinstance(error, httpx.TimeoutException):
-        return say("it does not answer")
+        return ArxivUnavailable(say("it does not answer"), "TIMEOUT")
     if isinstance(error, httpx.ConnectError):
-        return say("there is no connection to it")
-    return say("the connection broke")
-
-
-def _unreachable(reason: str) -> Unavailable:
-    return Unavailable(
-        say("arXiv cannot be reached: {reason}.", reason=reason),
-        hint=say("Try again later, or download the paper and add the file."),
-        code="ARXIV_UNAVAILABLE",
-    )
+        return ArxivUnavailable(say("there is no connection to it"), "NETWORK")
+    return ArxivUnavailable(say("the connection broke"), "NETWORK")
 
 
 def _check(cancelled: Callable[[], bool]) -> None:

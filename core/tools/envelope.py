@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict
 
 from pydantic import BaseModel, ValidationError
 
-from core.errors import Cancelled
+from core.errors import Cancelled, Unavailable
 from core.wording import say
 
 Code = Literal[
@@ -82,8 +82,12 @@ def enveloped(source: str, work: Callable[[], dict[str, Any]]) -> Envelope:
         data = work()
     except ToolFailure as failure:
         error = _failure(failure.code, failure.message, failure.hint, failure.retry_after)
-    except Cancelled as stopped:
-        error = _failure("CANCELLED", stopped.message, stopped.hint)
+    except Cancelled:
+        again = say("Start it again if it is still wanted.")
+        error = _failure("CANCELLED", say("It was stopped."), again)
+    except Unavailable as down:
+        wait = say("Try again in a while.")
+        error = _failure("UPSTREAM_ERROR", down.message, down.hint or wait)
     except Exception:  # the last boundary: our own bug must not end the agent's loop
         log.exception("the tool for %s broke", source)
         error = _failure(

@@ -34,7 +34,8 @@ def retried(
     def again(envelope: Envelope) -> bool:
         error = envelope["error"]
         asked = _asked_to_wait(envelope) or 0.0
-        return bool(error and error["retryable"]) and asked <= LONGEST_PAUSE
+        worth = bool(error and error["retryable"]) and asked <= LONGEST_PAUSE
+        return worth and not cancelled.is_set()
 
     def sleep(seconds: float) -> None:
         cancelled.wait(seconds)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from core.pace import Pace
 from core.tools import arxiv_search
 from core.tools.arxiv_search import ArxivSearch, Query, written
 from core.tools.envelope import ToolFailure, enveloped
-from core.tools.pace import Pace
 from core.tools.retry import retried
 from tests.fixtures.arxiv_server import FOUND, SLOW, Arxiv, feed, loopback_arxiv
 
@@ -33,6 +33,7 @@ def test_papers_come_with_what_is_known_of_them(arxiv, search):
     assert envelope["meta"]["source"] == "arxiv"
     first, second = envelope["data"]["papers"]
     assert first == {
+        "source": "arxiv",
         "arxiv_id": "2301.00001",
         "version": 2,
         "title": "On fusion 2301.00001v2",
@@ -42,7 +43,9 @@ def test_papers_come_with_what_is_known_of_them(arxiv, search):
         "categories": ["cs.IR"],
         "doi": "",
         "url": "https://arxiv.org/abs/2301.00001v2",
+        "open_copy": "https://arxiv.org/pdf/2301.00001v2",
     }
+    assert envelope["data"]["total"] == 2
     assert second["arxiv_id"] == "math/0301001"
     assert arxiv.asked[0]["search_query"] == "all:rank AND all:fusion"
     assert arxiv.asked[0]["max_results"] == "2"
@@ -57,8 +60,10 @@ def test_papers_come_with_what_is_known_of_them(arxiv, search):
          "(all:fusion) AND (cat:cs.IR OR cat:hep-th)"),
         ({"topic": "fusion", "year_from": 2020},
          "(all:fusion) AND (submittedDate:[202001010000 TO 210012312359])"),
+        ({"topic": "fusion", "author": "Geoffrey E. Hinton"},
+         "(all:fusion) AND (au:Geoffrey AND au:E AND au:Hinton)"),
         ({"topic": "fusion) OR (x", "year_to": 2019},
-         "(all:fusion AND all:OR AND all:x) AND (submittedDate:[199101010000 TO 201912312359])"),
+         "(all:fusion AND all:OR AND all:x) AND (submittedDate:[190001010000 TO 201912312359])"),
     ],
 )  # fmt: skip
 def test_a_query_is_written_as_arxiv_reads_it(given, query):
@@ -143,7 +148,7 @@ def test_requests_keep_their_distance_over_several_clients_of_a_folder(tmp_path)
     at: list[float] = []
 
     def ask(pace: Pace) -> None:
-        pace.wait(threading.Event())
+        pace.wait(lambda: False)
         at.append(time.monotonic())
 
     threads = [threading.Thread(target=ask, args=(pace,)) for pace in paces]

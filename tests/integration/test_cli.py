@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.fixtures.arxiv_server import EMPTY, loopback_arxiv, ok, paper_page
 
 WITHOUT_TORCH = """
 import sys
@@ -220,3 +221,27 @@ def test_a_setting_that_cannot_be_used_is_named(folder):
     assert done.returncode == 1
     assert "LLM_CONTEXT_TOKENS" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_arxiv_is_searched_and_a_paper_of_it_added(folder):
+    with loopback_arxiv() as arxiv:
+        sites = {"ARXIV_URL": arxiv.site, "ARXIV_API_URL": arxiv.url, "ARXIV_SECONDS": "0"}
+        found = as_json(run(folder, "arxiv", "检索 fusion", "-n", "2", "--json", **sites))
+        assert found["meta"]["source"] == "arxiv"
+        assert found["data"]["topic"] == "retrieval fusion"
+        assert {paper["arxiv_id"] for paper in found["data"]["papers"]} == {
+            "2301.00001",
+            "math/0301001",
+        }
+        arxiv.answers = [EMPTY]
+        none = run(folder, "arxiv", "fusion", "--json", **sites)
+        assert none.returncode == 1
+        assert as_json(none)["error"]["code"] == "EMPTY_RESULT"
+
+        arxiv.pages["/html/2301.00001"] = [ok(paper_page(8))]
+        added = run(folder, "add", "arXiv:2301.00001", "10.1145/1.2", "--json", **sites)
+        assert added.returncode == 0
+        paper, refused = as_json(added)
+        assert (paper["title"], paper["duplicate"]) == ("On joining", False)
+        assert refused["error"]["code"] == "NOT_FETCHABLE"
+        assert run(folder, "add", "nonsense", "--json", **sites).returncode == 1

@@ -14,6 +14,7 @@ from core.errors import BadInput, Cancelled, Unavailable
 from core.ingest.fetch import ArxivFetcher
 from core.ingest.identifiers import Identifier, recognise
 from core.ingest.queue import OVER, Adding
+from core.pace import Pace
 from core.types import LOCAL_USER
 
 ATTENTION = "1706.03762"
@@ -66,8 +67,8 @@ def wait(bench, user: UUID = LOCAL_USER) -> list[Adding]:
     raise AssertionError("files are still on their way")
 
 
-def test_the_html_is_fetched_when_it_has_the_text_and_the_pdf_when_not(arxiv) -> None:
-    fetcher = ArxivFetcher(arxiv.url, pause=0)
+def test_the_html_is_fetched_when_it_has_the_text_and_the_pdf_when_not(arxiv, tmp_path) -> None:
+    fetcher = ArxivFetcher(Pace(tmp_path, "arxiv", 0), arxiv.url)
     seen: list[tuple[int, int]] = []
     page = fetcher.fetch(recognise(ATTENTION), lambda *at: seen.append(at))
     assert page.filename == f"{ATTENTION}.html"
@@ -87,24 +88,26 @@ def test_the_html_is_fetched_when_it_has_the_text_and_the_pdf_when_not(arxiv) ->
         ("10.1145/3292500.3330701", BadInput, "NOT_FETCHABLE", "DOI"),
     ],
 )
-def test_what_cannot_be_fetched_is_said(arxiv, paper, error, code, said) -> None:
+def test_what_cannot_be_fetched_is_said(arxiv, tmp_path, paper, error, code, said) -> None:
     with pytest.raises(error) as caught:
-        ArxivFetcher(arxiv.url, pause=0).fetch(recognise(paper))
+        ArxivFetcher(Pace(tmp_path, "arxiv", 0), arxiv.url).fetch(recognise(paper))
     assert caught.value.code == code
     assert said in caught.value.message
 
 
-def test_offline_and_stopped() -> None:
+def test_offline_and_stopped(tmp_path) -> None:
+    nobody = "http://127.0.0.1:9"
     with pytest.raises(Unavailable, match="arXiv cannot be reached"):
-        ArxivFetcher("http://127.0.0.1:9", pause=0).fetch(recognise(ATTENTION))
-    fetcher = ArxivFetcher("http://127.0.0.1:9", pause=60)
-    fetcher._last = time.monotonic()
+        ArxivFetcher(Pace(tmp_path, "arxiv", 0), nobody).fetch(recognise(ATTENTION))
+    pace = Pace(tmp_path, "arxiv", 60)
+    pace.wait(lambda: False)
+    fetcher = ArxivFetcher(pace, nobody)
     with pytest.raises(Cancelled):
         fetcher.fetch(Identifier("arxiv", ATTENTION), None, lambda: True)
 
 
 def test_a_fetched_paper_and_a_bibtex_file(make_bench: Callable, arxiv, sample: Path) -> None:
-    bench = make_bench(ARXIV_URL=arxiv.url)
+    bench = make_bench(ARXIV_URL=arxiv.url, ARXIV_SECONDS=0)
     bench.add_queue.fetch(LOCAL_USER, recognise(f"https://arxiv.org/abs/{ATTENTION}?x=1"))
     bench.add_queue.submit(LOCAL_USER, sample.name, sample.read_bytes())
     bib = f"""@article{{vaswani, title = {{{{Attention}} is all you n{{\\'e}}ed}}, eprint = {{{ATTENTION}}},

@@ -1,7 +1,7 @@
 """One request to a host in so many seconds, over all processes that share a data folder."""
 
-import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -22,7 +22,7 @@ class Pace:
         self._folder = folder
         self._seconds = seconds
 
-    def wait(self, cancelled: threading.Event) -> None:
+    def wait(self, cancelled: Callable[[], bool]) -> None:
         """Return when it is this caller's turn.
 
         Raises:
@@ -35,8 +35,9 @@ class Pace:
             left = self._take()
             if left <= 0:
                 return
-            if cancelled.wait(min(left, _LOOK)):
-                raise Cancelled(say("The search was stopped."))
+            if cancelled():
+                raise Cancelled(say("It was stopped before arXiv was asked."))
+            time.sleep(min(left, _LOOK))
 
     def _take(self) -> float:
         """Take the turn when it is there; return how many seconds are left to it."""
