@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 from pgvector.sqlalchemy import Vector
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     DateTime,
     ForeignKey,
     Identity,
@@ -259,3 +260,52 @@ class ReadingPauseTable(Base):
 
     user_id: Mapped[UUID] = mapped_column(primary_key=True)
     since: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class ReviewTable(Base):
+    """A literature review of one user.
+
+    `request`: see `core.review.request.ReviewRequest`. `state`: searching, choosing, writing,
+    stopping, stopped, failed, finished. `run` counts how often work on it was begun. `stages`: a
+    list of {name, began, seconds, detail}. `document`: see `core.review.document`, null before it
+    is written.
+    """
+
+    __tablename__ = "reviews"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
+    user_id: Mapped[UUID] = mapped_column(index=True)
+    topic: Mapped[str]
+    request: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    state: Mapped[str] = mapped_column(default="searching")
+    run: Mapped[int] = mapped_column(Integer, default=1)
+    stages: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, default=list)
+    notices: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, default=list)
+    document: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    error: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    removed_at: Mapped[datetime | None]
+
+
+class ReviewPaperTable(Base):
+    """A paper found for a review, in the order of its relevance.
+
+    `found`: see `core.tools.found.Found`, with `relevance`. `state`: waiting, fetching, reading,
+    done, failed. `got`: html, pdf, abstract or library, '' before. `paper_id` is set once the paper
+    is in the user's library.
+    """
+
+    __tablename__ = "review_papers"
+
+    review_id: Mapped[UUID] = mapped_column(
+        ForeignKey("reviews.id", ondelete="CASCADE"), primary_key=True
+    )
+    position: Mapped[int] = mapped_column(Integer, primary_key=True)
+    found: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    chosen: Mapped[bool] = mapped_column(Boolean)
+    state: Mapped[str] = mapped_column(default="waiting")
+    got: Mapped[str] = mapped_column(default="")
+    paper_id: Mapped[UUID | None]
+    error: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    seconds: Mapped[float | None]
