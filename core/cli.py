@@ -10,6 +10,7 @@ import logging
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,14 @@ from pydantic import ValidationError
 from core.agent.events import Notice, Recalled, StepFinished, Token, TurnFailed, TurnFinished
 from core.agent.intents import all_intents
 from core.agent.state import TurnRequest
+from core.db.reviews import ReviewRow
 from core.errors import BadInput, LecternError, ModelFailed
 from core.ingest.identifiers import recognise
 from core.ingest.kinds import is_bibtex
 from core.ingest.pipeline import Ingested, Progress
 from core.tools.found import SOURCES
 from core.types import LOCAL_USER, Hit, PaperRow, Scope
+from core.wording import say
 from core.workbench import Workbench, open_workbench
 
 Handler = Callable[[Workbench, argparse.Namespace], Any]
@@ -361,6 +364,67 @@ def _add_one(workbench: Workbench, name: str) -> dict[str, Any]:
     return _ingested(name, done)
 
 
+# --- reviews ----------------------------------------------------------------------------------
+
+
+def _review(workbench: Workbench, options: argparse.Namespace) -> dict[str, Any]:
+    from core.review.document import public
+    from core.review.request import ReviewRequest
+
+    request = ReviewRequest(
+        topic=options.topic,
+        source=options.source,
+        top=options.top,
+        number=max(options.top, 30),
+        year_from=options.year_from,
+        year_to=options.year_to,
+        categories=tuple(options.category),
+        confirm=False,
+    )
+    number = workbench.review_runs.start(LOCAL_USER, request)
+    try:
+        row = _followed(workbench, number)
+    except KeyboardInterrupt:
+        workbench.review_runs.stop(LOCAL_USER, number)
+        raise
+    if row.document is None:
+        error = row.error or {"message": say("It was stopped."), "code": "CANCELLED"}
+        raise LecternError(error["message"], hint=error.get("hint", ""), code=error["code"])
+    return {"review_id": str(number), **public(row.document)}
+
+
+def _followed(workbench: Workbench, number: UUID) -> ReviewRow:
+    """Wait for a review, telling on stderr what is being done."""
+    told: set[str] = set()
+    while (row := workbench.reviews.review(LOCAL_USER, number)).working:
+        for stage in row.stages:
+            _tell_once(told, stage["name"])
+        for paper in row.papers:
+            if paper.state in ("done", "failed"):
+                reason = f": {paper.error['message']}" if paper.error else ""
+                _tell_once(told, f"{paper.found['title']} ({paper.got or paper.state}){reason}")
+        time.sleep(0.2)
+    return row
+
+
+def _tell_once(told: set[str], line: str) -> None:
+    if line not in told:
+        told.add(line)
+        print(line, file=sys.stderr)
+
+
+def _show_review(review: dict[str, Any]) -> None:
+    print(review["draft"], "\n")
+    for reference in review["references"]:
+        authors = ", ".join(reference["authors"][:3])
+        only = "" if reference["evidence"] == "full_text" else " (abstract only)"
+        print(f"[{reference['n']}] {authors} ({reference['year']}). {reference['title']}.{only}")
+    verified = review["verified"]
+    print(f"\nVerified: {verified['supported']} of {verified['total']} sentences.")
+    for failed in review["stats"]["failed"]:
+        print(f"Not read: {failed['title']}. {failed['reason']}")
+
+
 def _history(workbench: Workbench, options: argparse.Namespace) -> list[dict[str, Any]]:
     return [reading.to_json() for reading in workbench.readings.history(LOCAL_USER)]
 
@@ -551,6 +615,13 @@ def _parser() -> argparse.ArgumentParser:
     entry.add_argument("--category", action="append", default=[], help="such as cs.CL; repeatable")
     entry.add_argument("--sort", default="relevance", choices=["relevance", "submitted", "updated"])
     entry.add_argument("--source", default="arxiv", choices=SOURCES)
+    entry = command("review", _review, _show_review, "Write a literature review on a topic.")
+    entry.add_argument("topic")
+    entry.add_argument("--from", dest="source", default="arxiv", choices=["arxiv", "library"])
+    entry.add_argument("--top", type=_positive, default=8, help="papers it is made of (8)")
+    entry.add_argument("--year-from", type=int)
+    entry.add_argument("--year-to", type=int)
+    entry.add_argument("--category", action="append", default=[], help="such as cs.CL; repeatable")
     entry = command("add", _add, _show_ingested, "Fetch papers from arXiv and add them.")
     entry.add_argument("ids", nargs="+", metavar="ARXIV_ID")
     entry.add_argument(

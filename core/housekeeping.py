@@ -11,13 +11,14 @@ from sqlalchemy.exc import SQLAlchemyError
 from core.db.accounts import AccountStore
 from core.db.conversations import ConversationStore
 from core.db.papers import PaperStore
+from core.db.reviews import ReviewStore
 from core.errors import LecternError
 from core.memory.readings import ReadingStore
 
 GUEST = timedelta(hours=24)
 """A guest not seen for so long is gone, with all that is theirs."""
 UNDO = timedelta(days=7)
-"""So long a removed paper, conversation or reading can be had back."""
+"""So long a removed paper, conversation, reading or review can be had back."""
 PAUSE_SECONDS = 15 * 60.0
 
 log = logging.getLogger(__name__)
@@ -32,6 +33,7 @@ class Housekeeping:
         conversations: ConversationStore,
         accounts: AccountStore,
         readings: ReadingStore,
+        reviews: ReviewStore,
         *,
         pause_seconds: float = PAUSE_SECONDS,
     ) -> None:
@@ -39,6 +41,7 @@ class Housekeeping:
         self._conversations = conversations
         self._accounts = accounts
         self._readings = readings
+        self._reviews = reviews
         self._pause_seconds = pause_seconds
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -56,7 +59,7 @@ class Housekeeping:
             self._thread.join(timeout)
 
     def tidy(self, now: datetime | None = None) -> dict[str, int]:
-        """Purge what is due; return how many guests, conversations, readings and papers went.
+        """Purge what is due; return how many guests, conversations, readings, reviews and papers went.
 
         Raises:
             DatabaseDown: the database cannot be used now.
@@ -66,6 +69,7 @@ class Housekeeping:
             "guests": lambda: self._accounts.purge_guests(now - GUEST),
             "conversations": lambda: self._conversations.purge(now - UNDO),
             "readings": lambda: self._readings.purge(now - UNDO),
+            "reviews": lambda: self._reviews.purge(now - UNDO),
             "papers": lambda: self._papers.purge(now - UNDO),
         }
         return {name: 0 if self._stop.is_set() else task() for name, task in tasks.items()}

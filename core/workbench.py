@@ -26,6 +26,7 @@ from core.db.embedded import EmbeddedPostgres
 from core.db.engine import database_urls, make_engine
 from core.db.migrate import upgrade
 from core.db.papers import PaperStore
+from core.db.reviews import ReviewStore
 from core.errors import LecternError, Unavailable
 from core.housekeeping import Housekeeping
 from core.ingest.backfill import Backfill
@@ -57,6 +58,7 @@ CHECKPOINT_SECONDS = 5.0
 if TYPE_CHECKING:
     from core.agent.graph import Graph
     from core.agent.runner import Runner
+    from core.review.runs import ReviewRuns
 
 log = logging.getLogger(__name__)
 
@@ -163,6 +165,27 @@ class Workbench:
         )
 
     @lazy
+    def reviews(self) -> ReviewStore:
+        """Literature reviews and the papers found for them."""
+        return ReviewStore(self.engine)
+
+    @lazy
+    def review_runs(self) -> "ReviewRuns":
+        """Begins, stops and takes up the work on reviews."""
+        from core.review.parts import Parts
+        from core.review.runs import ReviewRuns
+
+        parts = Parts(
+            reviews=self.reviews,
+            ingestor=lambda: self.ingestor,
+            toolbox=self.toolbox,
+            context=self._turn_context,
+            folder=self.settings.data_dir / "fetched",
+        )
+        address = database_urls(self.database_url).psycopg
+        return ReviewRuns(self.engine, self.reviews, address, lambda: parts)
+
+    @lazy
     def arxiv_pace(self) -> Pace:
         """One request in three seconds to arXiv, over all processes of the data folder."""
         return Pace(self.settings.data_dir, "arxiv", self.settings.arxiv_seconds)
@@ -198,7 +221,9 @@ class Workbench:
     @lazy
     def housekeeping(self) -> Housekeeping:
         """Purges what nobody can want back any more, in the background."""
-        return Housekeeping(self.papers, self.conversations, self.accounts, self.readings)
+        return Housekeeping(
+            self.papers, self.conversations, self.accounts, self.readings, self.reviews
+        )
 
     @lazy
     def embedders(self) -> list[Embedder]:
@@ -320,6 +345,7 @@ class Workbench:
         try:
             self.worker.warm()
             _ = self.runner
+            _ = self.review_runs  # takes up reviews that a crash left
             if self.chat:
                 self.chat.load()
             for embedder in self.embedders:
@@ -336,6 +362,7 @@ class Workbench:
         if "backfill" in parts:
             parts["backfill"].stop()
         for name in (
+            "review_runs",
             "housekeeping",
             "add_queue",
             "runner",

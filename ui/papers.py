@@ -33,15 +33,17 @@ def title_of(row: PaperRow) -> str:
 
 
 def about(row: PaperRow) -> str:
-    """Return one line about a paper: who, when, how long, and how it was read if by OCR."""
+    """Return one line about a paper: who, when, how long, and how it was read if not from its text."""
     authors = list(row.meta.authors)
     who = ", ".join(authors[:3]) + (" …" if len(authors) > 3 else "")
     pages = ngettext("{count} page", "{count} pages", row.pages).format(count=row.pages)
-    parts = (who, str(row.meta.year or ""), pages, _by_ocr(row))
+    parts = (who, str(row.meta.year or ""), pages, _read_by(row))
     return " · ".join(part for part in parts if part)
 
 
-def _by_ocr(row: PaperRow) -> str:
+def _read_by(row: PaperRow) -> str:
+    if row.read_by == "abstract":
+        return _("abstract only")
     if row.read_by != "ocr":
         return ""
     if row.confidence is None:

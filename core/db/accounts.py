@@ -16,6 +16,7 @@ from core.db.orm import (
     ReadingPauseTable,
     ReadingTable,
     ReadingVoteTable,
+    ReviewTable,
 )
 from core.errors import BadInput, NotFound
 from core.wording import say
@@ -102,7 +103,7 @@ class AccountStore:
 
 
 def _forget(connection: Connection, users: Sequence[UUID]) -> None:
-    for table in (LibraryTable, ReadingTable, ReadingVoteTable, ReadingPauseTable):
+    for table in (LibraryTable, ReadingTable, ReadingVoteTable, ReadingPauseTable, ReviewTable):
         connection.execute(delete(table).where(table.user_id.in_(users)))
     conversations = connection.scalars(
         delete(ConversationTable)

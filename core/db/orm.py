@@ -309,3 +309,4 @@ class ReviewPaperTable(Base):
     paper_id: Mapped[UUID | None]
     error: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
     seconds: Mapped[float | None]
+    notes: Mapped[dict[str, Any] | None] = mapped_column(JSONB)

@@ -31,6 +31,7 @@ class ReviewPaper:
     paper_id: UUID | None
     error: dict[str, Any] | None
     seconds: float | None
+    notes: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,13 +217,10 @@ class ReviewStore:
         """
         self._mark(and_(ReviewTable.id == review_id, ReviewTable.user_id == user_id), None)
 
-    def purge(self, before: datetime, users: Sequence[UUID] = ()) -> int:
-        """Delete what was removed before a moment, and all of these users'; return how many."""
-        old = ReviewTable.removed_at < before
+    def purge(self, before: datetime) -> int:
+        """Delete what was removed before a moment; return how many."""
         with self._engine.begin() as connection:
-            gone = connection.execute(
-                delete(ReviewTable).where(or_(old, ReviewTable.user_id.in_(list(users))))
-            )
+            gone = connection.execute(delete(ReviewTable).where(ReviewTable.removed_at < before))
         return gone.rowcount
 
     def _mark(self, which: ColumnElement[bool], removed: datetime | None) -> None:
@@ -239,6 +237,13 @@ class ReviewStore:
         with self._engine.connect() as connection:
             user = connection.scalar(select(ReviewTable.user_id).where(here))
         return (user, self.review(user, review_id)) if user else None
+
+    def unfinished(self) -> list[tuple[UUID, int]]:
+        """Return reviews that are being worked on, of all users, with the number of their run."""
+        which = ReviewTable.state.in_(WORKING)
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(ReviewTable.id, ReviewTable.run).where(which)).all()
+        return [(row.id, row.run) for row in rows]
 
     def stopping(self, review_id: UUID) -> bool:
         """Whether its reader asked for a stop, or removed it."""
@@ -273,7 +278,7 @@ class ReviewStore:
                 )
 
     def set_paper(self, review_id: UUID, position: int, **values: Any) -> None:
-        """Note how far a paper is: `state`, `got`, `paper_id`, `error`, `seconds`."""
+        """Note how far a paper is: `state`, `got`, `paper_id`, `error`, `seconds`, `notes`."""
         which = and_(ReviewPaperTable.review_id == review_id, ReviewPaperTable.position == position)
         with self._engine.begin() as connection:
             connection.execute(update(ReviewPaperTable).where(which).values(**values))
@@ -363,6 +368,7 @@ def _review(row: Row[Any], papers: Sequence[Row[Any]]) -> ReviewRow:
                 paper.paper_id,
                 paper.error,
                 paper.seconds,
+                paper.notes,
             )
             for paper in papers
         ),

@@ -108,21 +108,54 @@ class Ingestor:
                 self._worker.check(data, password or None)
             return self._known(user_id, known, name, started)
         kind, parsed, copy = self._read(data, password, steps)
+        file = StoredFile(sha256, copy or data, len(data), MEDIA_TYPES[kind])
+        return self._store_whole(user_id, name, file, parsed, steps, started)
+
+    def add_abstract(self, user_id: UUID, meta: PaperMeta) -> UUID:
+        """Put a paper of which only the abstract can be had into the user's library; return its id.
+
+        Raises:
+            DatabaseDown: nothing can be stored now.
+        """
+        started = time.perf_counter()
+        text = storable(f"# {_line(meta.title)}\n\n## Abstract\n\n{_line(meta.abstract)}\n")
+        data = text.encode()
+        sha256 = hashlib.sha256(data).hexdigest()
+        known, name = self._store.find_file(sha256), display_name(f"{meta.title}.md")
+        if known is None:
+            read = self._worker.read_text(text, "markdown")
+            own = replace(meta, language=read.meta.language)
+            chunks = tuple(replace(chunk, kind="abstract") for chunk in read.chunks)
+            parsed = replace(read, meta=own, chunks=chunks, read_by="abstract")
+            file = StoredFile(sha256, data, len(data), MEDIA_TYPES["markdown"])
+            done = self._store_whole(user_id, name, file, parsed, _Steps(None, None), started)
+        else:
+            done = self._known(user_id, known, name, started)
+        self._store.set_meta(user_id, done.paper_id, meta)
+        return done.paper_id
+
+    def _store_whole(
+        self,
+        user_id: UUID,
+        name: str,
+        file: StoredFile,
+        parsed: ParsedPaper,
+        steps: "_Steps",
+        started: float,
+    ) -> Ingested:
         terms = [" ".join(self._tokenize(chunk.text)) for chunk in parsed.chunks]
         ordinals, vectors = self._vectors(parsed.chunks, steps)
         steps("saving", 0, 1)
-        file = StoredFile(sha256, copy or data, len(data), MEDIA_TYPES[kind])
         paper_id = self._store.add(user_id, name, file, parsed, terms, vectors, vectors_of=ordinals)
         steps.report("saving", 1, 1)
         meta = self._titled(user_id, paper_id, parsed.meta, name)
-        seconds = time.perf_counter() - started
         return Ingested(
             paper_id,
             meta,
             len(parsed.pages),
             len(parsed.chunks),
             False,
-            seconds,
+            time.perf_counter() - started,
             self._versions(user_id, paper_id, meta),
         )
 
@@ -250,6 +283,10 @@ class _Steps:
         named = next(known for known in STAGES if known == stage)
         if self._on_progress is not None:
             self._on_progress(Progress(named, done, total))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def display_name(filename: str) -> str:

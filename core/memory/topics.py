@@ -69,7 +69,7 @@ def landscape(readings: Sequence[Reading], vectors: Vectors) -> Landscape:
     topics = []
     for group in groups:
         others = [words[at] for at in range(len(readings)) if at not in set(group)]
-        terms = _terms([words[at] for at in group], others)
+        terms = distinctive([words[at] for at in group], others)
         topics.append(Topic(terms, tuple(readings[at] for at in group)))
     topic_of = {at: number for number, group in enumerate(groups) for at in group}
     points = [
@@ -110,12 +110,13 @@ def _groups(vectors: Vectors) -> list[list[int]]:
 def _words(reading: Reading) -> Counter[str]:
     counts: Counter[str] = Counter()
     for text, times in ((reading.title, _TITLE_COUNTS), (reading.summary, 1)):
-        for word in _terms_in(text):
+        for word in terms_in(text):
             counts[word] += times
     return counts
 
 
-def _terms_in(text: str) -> Iterable[str]:
+def terms_in(text: str) -> Iterable[str]:
+    """Yield the words of a text that may be terms, folded; of Chinese every likely piece."""
     for match in _WORD.finditer(text):
         word = match.group().casefold()
         if len(word) > 2 and word not in STOP_WORDS:
@@ -129,7 +130,7 @@ def _terms_in(text: str) -> Iterable[str]:
                     yield piece
 
 
-def _terms(inside: Sequence[Counter[str]], outside: Sequence[Counter[str]]) -> tuple[str, ...]:
+def distinctive(inside: Sequence[Counter[str]], outside: Sequence[Counter[str]]) -> tuple[str, ...]:
     """Return the terms that a topic's readings use and others do not (TF-IDF over topics)."""
     total: Counter[str] = sum(inside, Counter())
     rare = {

@@ -14,6 +14,7 @@ from core.db.accounts import AccountStore
 from core.db.conversations import ConversationStore
 from core.db.engine import make_engine
 from core.db.papers import PaperStore
+from core.db.reviews import ReviewStore
 from core.errors import BadInput, DatabaseDown, NotFound
 from core.housekeeping import GUEST, UNDO, Housekeeping
 from core.memory.readings import ReadingStore
@@ -40,7 +41,12 @@ def conversations(database: Engine) -> ConversationStore:
 @pytest.fixture
 def housekeeping(papers, conversations, accounts, database):
     keeping = Housekeeping(
-        papers, conversations, accounts, ReadingStore(database), pause_seconds=0.05
+        papers,
+        conversations,
+        accounts,
+        ReadingStore(database),
+        ReviewStore(database),
+        pause_seconds=0.05,
     )
     yield keeping
     keeping.close()
@@ -217,7 +223,14 @@ def test_the_thread_gets_over_a_database_that_is_away(
     away = AccountStore(nowhere)
     with pytest.raises(DatabaseDown):
         away.seen(uuid4(), "guest")
-    keeping = Housekeeping(papers, conversations, away, ReadingStore(database), pause_seconds=0.05)
+    keeping = Housekeeping(
+        papers,
+        conversations,
+        away,
+        ReadingStore(database),
+        ReviewStore(database),
+        pause_seconds=0.05,
+    )
     guest = uuid4()
     accounts.seen(guest, "guest")
     age(database, accounts=2 * GUEST.total_seconds())

@@ -42,6 +42,7 @@ def upgrade() -> None:
         sa.Column("paper_id", sa.Uuid(), nullable=True),
         sa.Column("error", JSONB(), nullable=True),
         sa.Column("seconds", sa.Float(), nullable=True),
+        sa.Column("notes", JSONB(), nullable=True),
         sa.ForeignKeyConstraint(["review_id"], ["reviews.id"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("review_id", "position"),
     )
