@@ -181,6 +181,7 @@ class Workbench:
             toolbox=self.toolbox,
             context=self._turn_context,
             folder=self.settings.data_dir / "fetched",
+            papers_at_once=self.settings.review_papers_at_once,
         )
         address = database_urls(self.database_url).psycopg
         return ReviewRuns(self.engine, self.reviews, address, lambda: parts)

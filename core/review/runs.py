@@ -159,7 +159,7 @@ class ReviewRuns:
         return None
 
     def _launch(self) -> None:
-        desk.parts = self._parts()
+        parts = desk.parts = self._parts()
         desk.closing = threading.Event()
         DBOS(
             config=DBOSConfig(
@@ -178,7 +178,7 @@ class ReviewRuns:
         )
         DBOS.register_queue(
             workflow.PAPERS,
-            partition_concurrency=workflow.PAPERS_AT_ONCE,
+            partition_concurrency=parts.papers_at_once,
             polling_interval_sec=POLL_SECONDS,
         )
         self._end_the_lost()

@@ -1,6 +1,6 @@
 """The review as DBOS workflows: each step is done once, and a crash goes on where it stopped.
 
-`find` searches; `write` reads the chosen papers (each in a `read` of its own, four at a time), then
+`find` searches; `write` reads the chosen papers (each in a `read` of its own, four at a time unless set), then
 drafts, checks and mends. What a reader sees is in the tables of reviews; DBOS keeps which steps are
 done. Workflows and steps are functions of the module, as DBOS wants them: what they work with is
 `desk`, which `ReviewRuns` fills before DBOS is launched.
@@ -30,8 +30,8 @@ from core.wording import say
 FIND, WRITE, READ = "review_find", "review_write", "review_read"
 REVIEWS, PAPERS = "reviews", "review-papers"
 """Queues: of whole reviews, and of papers (one partition a review)."""
-AT_ONCE, PAPERS_AT_ONCE = 4, 4
-"""Reviews worked on at a time, and papers of one review."""
+AT_ONCE = 4
+"""Reviews worked on at a time."""
 LOOK_SECONDS = 0.5
 """Between two looks whether the reader wants a stop."""
 
