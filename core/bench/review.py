@@ -164,7 +164,7 @@ def _settings(arxiv: _Arxiv, at_once: int) -> dict[str, str]:
 
 def _timed(arxiv: _Arxiv, at_once: int) -> tuple[dict[str, float], Document]:
     """Return the seconds of fetching (first request to last answer) and of the whole review."""
-    with isolated_workbench(**_settings(arxiv, at_once)) as bench:
+    with isolated_workbench(None, **_settings(arxiv, at_once)) as bench:
         bench.worker.warm()
         for embedder in bench.embedders:
             embedder.encode(["warm up"])

