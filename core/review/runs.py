@@ -113,6 +113,8 @@ class ReviewRuns:
             if self._claim is not None:
                 desk.closing.set()
                 DBOS.destroy()
+                if not desk.wait(LAST_SECONDS):
+                    log.warning("a step of a review was left behind; it is done again")
                 self._claim.close()
                 self._claim = None
                 _in_process.release()

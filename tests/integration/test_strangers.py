@@ -21,6 +21,7 @@ from core.agent.state import TurnContext, TurnRequest
 from core.db.accounts import AccountStore
 from core.db.conversations import ConversationStore
 from core.db.papers import PaperStore
+from core.db.reviews import ReviewStore
 from core.errors import BadInput, NotFound
 from core.ingest.worker import Worker
 from core.memory.memory import ReadingMemory
@@ -39,6 +40,7 @@ CLASSES = (
     AccountStore,
     ReadingStore,
     ReadingMemory,
+    ReviewStore,
     PaperReader,
     Runner,
 )
@@ -114,6 +116,14 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
     "ReadingMemory.on_arxiv": ("", lambda o, u, x: searched_by(o, u)),
     "ReadingMemory.export": (False, lambda o, u, x: b"paper_id" in o.export(u)),
     "ReadingMemory.import_file": (NEW, lambda o, u, x: o.import_file(u, x.exported)),
+    "ReviewStore.add": (NEW, lambda o, u, x: o.add(u, "Topic", {})),
+    "ReviewStore.review": (NotFound, lambda o, u, x: o.review(u, x.review)),
+    "ReviewStore.reviews": ([], lambda o, u, x: o.reviews(u)),
+    "ReviewStore.choose": (NotFound, lambda o, u, x: o.choose(u, x.review, [0])),
+    "ReviewStore.search_again": (NotFound, lambda o, u, x: o.search_again(u, x.review)),
+    "ReviewStore.stop": (NotFound, lambda o, u, x: o.stop(u, x.review)),
+    "ReviewStore.remove": (NotFound, lambda o, u, x: o.remove(u, x.review)),
+    "ReviewStore.restore": (NotFound, lambda o, u, x: o.restore(u, x.review)),
     "PaperReader.cited": (NotFound, lambda o, u, x: o.cited(u, x.citation)),
     "PaperReader.drawable": (NotFound, lambda o, u, x: o.drawable(u, x.paper)),
     "PaperReader.page_count": (NotFound, lambda o, u, x: o.page_count(u, x.paper)),
@@ -189,6 +199,7 @@ def objects(database: Engine, worker: Worker, bench: Workbench):
         "AccountStore": AccountStore(database),
         "ReadingStore": ReadingStore(database),
         "ReadingMemory": bench.memory,
+        "ReviewStore": ReviewStore(database),
         "PaperReader": PaperReader(papers, worker),
         "Runner": runner,
     }
@@ -216,6 +227,9 @@ def owned(objects, bench: Workbench) -> SimpleNamespace:
     readings.remember(OWNER, NewReading(paper, "Sparse attention", "It says so.", vector, MODEL))
     readings.vote(OWNER, paper, paper, 1)
     readings.pause(OWNER, True)
+    review = objects["ReviewStore"].add(OWNER, "A topic", {})
+    objects["ReviewStore"].set_papers(review, [{"title": "A paper"}], 1)
+    objects["ReviewStore"].end(review, "stopped")
     objects["AccountStore"].seen(OWNER, "login")
     objects["AccountStore"].set_language(OWNER, "zh")
     return SimpleNamespace(
@@ -226,6 +240,7 @@ def owned(objects, bench: Workbench) -> SimpleNamespace:
         turn=turn.id,
         citation=Citation(1, paper, "T", file.sha256, 1, "", "q", (), Scores()),
         forgotten=forgotten,
+        review=review,
         exported=bench.memory.export(OWNER),
     )
 
@@ -238,6 +253,7 @@ def stored(database: Engine, mine: bool) -> dict[str, list[Any]]:
         "user_paper_profile": "SELECT * FROM user_paper_profile WHERE (user_id = :owner) = :mine",
         "reading_votes": "SELECT * FROM reading_votes WHERE (user_id = :owner) = :mine",
         "reading_pauses": "SELECT * FROM reading_pauses WHERE (user_id = :owner) = :mine",
+        "reviews": "SELECT * FROM reviews WHERE (user_id = :owner) = :mine",
         "conversations": "SELECT * FROM conversations WHERE (user_id = :owner) = :mine",
         "turns": "SELECT t.* FROM turns t JOIN conversations c ON c.id = conversation_id "
         "WHERE (user_id = :owner) = :mine",
@@ -280,6 +296,7 @@ def nothing() -> dict[str, Any]:
         "file": file,
         "conversation": uuid4(),
         "turn": uuid4(),
+        "review": uuid4(),
         "citation": Citation(1, paper, "T", file, 1, "", "q", (), Scores()),
         "forgotten": datetime(2020, 1, 1, tzinfo=UTC),
     }
