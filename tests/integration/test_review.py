@@ -9,9 +9,12 @@ import time
 from collections import Counter
 from uuid import uuid4
 
+import psycopg
 import pytest
+from sqlalchemy import make_url
 
-from core.errors import BadInput, NotFound
+from core.db.engine import database_urls
+from core.errors import BadInput, NotFound, Unavailable
 from core.review.document import numbers, public, shown
 from core.review.request import ReviewRequest
 from core.types import LOCAL_USER
@@ -451,3 +454,22 @@ def test_a_second_workbench_hands_its_reviews_to_the_first_and_inherits_them(rev
     other = second.review_runs.start(LOCAL_USER, request)
     assert wait(second, other).state == "finished"
     assert second.review_runs.works
+
+
+def test_where_the_queue_may_not_be_set_up_it_is_said_and_the_rest_works(make_bench, database_url):
+    role = f"reader_{uuid4().hex}"
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {role} LOGIN PASSWORD 'x'")
+        connection.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {role}")
+    address = make_url(database_urls(database_url).sqlalchemy).set(username=role, password="x")
+    try:
+        bench = make_bench(DATABASE_URL=address.render_as_string(hide_password=False))
+        with pytest.raises(Unavailable) as refused:
+            _ = bench.review_runs
+        assert "dbos" in refused.value.hint
+        assert bench.papers.papers(LOCAL_USER) == []
+        bench.close()
+    finally:
+        with psycopg.connect(database_url, autocommit=True) as connection:
+            connection.execute(f"DROP OWNED BY {role}")
+            connection.execute(f"DROP ROLE {role}")
