@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping
+from urllib.parse import quote
 from uuid import UUID
 
 from core.exports.text import one_line
@@ -20,6 +21,9 @@ _TEX = str.maketrans(
         **{character: f"\\{character}" for character in "&%$#_"},
     }
 )
+_NOT_A_NAME = re.compile(r"(^|\s)and(\s|$)|^others$", re.I)
+_MOST_NAME_PARTS = 3
+"""Of a name with commas: family, Jr., given."""
 
 
 def keyed(papers: Mapping[UUID, PaperMeta]) -> dict[UUID, str]:
@@ -35,15 +39,16 @@ def keyed(papers: Mapping[UUID, PaperMeta]) -> dict[UUID, str]:
     }
 
 
-def entry(key: str, meta: PaperMeta) -> str:
+def entry(key: str, meta: PaperMeta, url: str = "") -> str:
     """Return a paper's entry, with what is known of it."""
     fields = {
         "title": f"{{{tex(meta.title)}}}",
-        "author": " and ".join(_author(author) for author in meta.authors if author.strip()),
+        "author": " and ".join(filter(None, map(_author, meta.authors))),
         "year": str(meta.year or ""),
         "doi": verbatim(meta.doi),
         "eprint": verbatim(meta.arxiv_id),
         "archiveprefix": "arXiv" if meta.arxiv_id else "",
+        "url": verbatim(url),
     }
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
     return "\n".join([f"@misc{{{key},", *lines, "}", ""])
@@ -56,7 +61,7 @@ def tex(text: str) -> str:
 
 def verbatim(identifier: str) -> str:
     """Return an identifier for a field that is read as it stands, without what would end it."""
-    return re.sub(r"[{}\\\s]", lambda match: f"%{ord(match.group()):02X}", identifier.strip())
+    return re.sub(r"[{}\\\s]", lambda match: quote(match.group()), one_line(identifier))
 
 
 def _key(paper_id: UUID, meta: PaperMeta) -> str:
@@ -74,5 +79,11 @@ def _ascii(text: str) -> str:
 
 
 def _author(name: str) -> str:
-    name = tex(name)
-    return f"{{{name}}}" if re.search(r"(^|\s)and(\s|$)", name, re.I) else name
+    """Return a name; in braces where BibTeX would read more than one name, or none, out of it."""
+    # a bracket would end the label that natbib makes of names
+    written = tex(name).replace("[", "{[}").replace("]", "{]}")
+    between = written.split(",")
+    odd = len(between) > _MOST_NAME_PARTS or not all(part.strip() for part in between)
+    if written and (odd or _NOT_A_NAME.search(written)):
+        return f"{{{written}}}"
+    return written

@@ -15,6 +15,9 @@ _VERDICTS = {
     "unsupported": phrase("not supported by a passage"),
 }
 
+_TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufffe\uffff"
+"""Marks of direction that last beyond their text, and the two characters that are none."""
+
 
 def doubt(sentence: Mapping[str, Any], translate: Translate) -> str:
     """Return in words that a sentence is not (wholly) supported, and why; empty if it is."""
@@ -26,6 +29,12 @@ def doubt(sentence: Mapping[str, Any], translate: Translate) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return text without control characters, every run of white space a space."""
-    seen = "".join(c if unicodedata.category(c) != "Cc" or c.isspace() else "" for c in text)
-    return " ".join(seen.split())
+    """Return text without control characters, every run of white space a space.
+
+    Characters that turn the direction of what follows are dropped, and what XML cannot hold.
+    """
+    return " ".join("".join(c for c in text if c.isspace() or not _unseen(c)).split())
+
+
+def _unseen(character: str) -> bool:
+    return character in _TURNS or unicodedata.category(character) in ("Cc", "Cs")
