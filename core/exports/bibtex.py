@@ -80,8 +80,8 @@ def _ascii(text: str) -> str:
 
 def _author(name: str) -> str:
     """Return a name; in braces where BibTeX would read more than one name, or none, out of it."""
-    # a bracket would end the label that natbib makes of names
-    written = tex(name).replace("[", "{[}").replace("]", "{]}")
+    # natbib makes a label of names, in which these stand for its ends
+    written = re.sub(r"[\[\]()]", r"{\g<0>}", tex(name))
     between = written.split(",")
     odd = len(between) > _MOST_NAME_PARTS or not all(part.strip() for part in between)
     if written and (odd or _NOT_A_NAME.search(written)):

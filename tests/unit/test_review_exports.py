@@ -48,6 +48,7 @@ EVIL = [
     "\u202egnp.exe\u202c \u2067שלום العربية",
     "👩‍🔬 🇨🇳 \U0001d518 é ﬁ",
     "=cmd|' /C calc'!A0",
+    "Wei (Fred) Zhang (\\) {((0",
     "@misc{x, title = {y}}",
     "--- `` ?` !` '' \" << >>",
     "[12] and [0, 1]",
@@ -426,7 +427,19 @@ def test_an_entry_says_where_a_paper_is():
     assert third.fields["url"] == "https://arxiv.org/abs/2401.00003"
 
 
-NAMES = ["A, B, C, D", ",", "A,", "others", "and", "X and Y", "{", "]", "\x00", "Li, Jr., A"]
+NAMES = [
+    "Wei (Fred) Zhang",
+    "A, B, C, D",
+    ",",
+    "A,",
+    "others",
+    "and",
+    "X and Y",
+    "{",
+    "]",
+    "\x00",
+    "Li, Jr., A",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -436,7 +449,7 @@ def test_an_odd_name_is_one_name(name):
     entry = next(iter(parse_string(bib, "bibtex").entries.values()))
     assert len(entry.persons["author"]) == (1 if name == "\x00" else 2)
     assert not with_names(bib).failed_blocks
-    assert not re.search(r"(?<!\{)\]", bib)
+    assert not re.search(r"(?<!\{)[\[\]()]", "".join(re.findall("(?m)^  author.*", bib)))
 
 
 def with_names(bib: str) -> bibtexparser.Library:
