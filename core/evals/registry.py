@@ -27,6 +27,7 @@ from core.evals import (
     ocr,
     qa,
     references,
+    relevance,
     retrieval,
     routing,
     tables,
@@ -184,6 +185,12 @@ def _memory(settings: Settings, data: Path | None, papers: Path | None) -> dict[
         return memory.run(data or _shared_sets(), bench.readings, bench.embedders[0])
 
 
+def _relevance(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    beside = SHARED_SETS if data is None and SHARED_SETS.is_dir() else None
+    embedder = load_embedders(settings.embedding_model_names)[0]
+    return relevance.run(data or OWN_SETS / "relevance.jsonl", papers or beside, embedder)
+
+
 EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]] = {
     "claims": _claims,
     "retrieval": _retrieval,
@@ -198,6 +205,7 @@ EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]]
     "metadata": _metadata,
     "ocr": _ocr,
     "references": _references,
+    "relevance": _relevance,
     "tables": _tables,
     "triples": _triples,
 }
