@@ -15,6 +15,7 @@ from core.errors import BadInput
 from core.evidence.quotes import fold
 from core.models.budget import estimate_tokens
 from core.tools.fulltext import Section
+from core.tools.summarize import FIELDS
 from core.wording import say
 
 PAPERS = (
@@ -85,6 +86,9 @@ def timed(parts: Sequence[Section], summarise: Callable[[], Mapping[str, Any]]) 
     """
     began = time.perf_counter()
     envelope = summarise()
+    if not envelope["ok"] and envelope["error"]["code"] == "EMPTY_RESULT":
+        nothing: dict[str, Any] = {"mode": "extractive", "fields": {name: [] for name in FIELDS}}
+        return Read(parts, nothing, time.perf_counter() - began)
     if not envelope["ok"]:
         raise BadInput(envelope["error"]["message"], hint=envelope["error"]["hint"])
     return Read(parts, envelope["data"], time.perf_counter() - began)

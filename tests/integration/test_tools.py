@@ -536,6 +536,14 @@ def test_a_model_summarises_part_by_part_and_what_it_drops_is_counted(room):
     assert any(none["fields"].values())
 
 
+def test_a_paper_in_which_nothing_is_recognised_has_no_empty_summary(room):
+    text = "# Über Wiesen\n\n## Boden\n\n" + "Der Boden der Wiese ist feucht und schwarz. " * 20
+    paper = room.offline.ingestor.ingest(LOCAL_USER, "wiese.md", text.encode()).paper_id
+    box = room.offline.toolbox(LOCAL_USER)
+    assert code_of(summarize_paper(box, paper_id=str(paper))) == "EMPTY_RESULT"
+    room.offline.papers.remove(LOCAL_USER, paper)
+
+
 def test_what_the_model_notes_too_much_of_is_merged(room):
     def reply(body) -> str:
         if body["response_format"]["json_schema"]["schema"]["title"] == "Merged":
