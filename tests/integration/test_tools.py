@@ -44,6 +44,7 @@ from tests.fixtures.arxiv_server import (
     rate_limited,
 )
 from tests.fixtures.model_server import Reply, failure
+from tests.fixtures.reviewed import SUBJECTS, page
 
 WORK = {
     "id": "https://openalex.org/W1",
@@ -558,7 +559,7 @@ def test_what_the_model_notes_too_much_of_is_merged(room):
 
 
 def test_a_paper_of_arxiv_is_summarised_from_what_could_be_had(box, arxiv, room):
-    arxiv.pages["/html/2401.00001"] = [ok(paper_page(8))]
+    arxiv.pages["/html/2401.00001"] = [ok(page("On joining", *SUBJECTS[0][2:]))]
     data = summarize_paper(box, arxiv_id="2401.00001")["data"]
     assert (data["got"], data["title"]) == ("html", "On joining")
     arxiv.answers = [EMPTY]
