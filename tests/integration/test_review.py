@@ -72,6 +72,7 @@ def test_a_topic_becomes_a_review_whose_every_number_is_a_paper_that_was_read(re
             assert by_n[n]["quote"] in " ".join(by_n[n]["passage"].split())
             assert reference[numbers(document, [n])[0]] == by_n[n]["paper_id"]
     assert document["verified"]["supported"] == document["verified"]["total"] > 20
+    assert {paper.got for paper in row.papers} == {"html"}
     titles = [part["title"] for part in document["parts"]]
     assert sum(title.startswith("Theme: ") for title in titles) >= 2
     assert titles[-4:] == ["Agreements", "Disagreements", "Gaps and future work",
@@ -83,6 +84,7 @@ def test_a_topic_becomes_a_review_whose_every_number_is_a_paper_that_was_read(re
     assert all(stage["seconds"] is not None for stage in row.stages)
     asked = Counter(arxiv.paths)
     assert {asked[f"/html/{number}v1"] for number, *_ in SUBJECTS} == {1}
+    assert not any(path.startswith("/pdf/") for path in asked)
     json.dumps(public(document))
 
 
