@@ -23,10 +23,11 @@ from ui.safe import plain
 from ui.state import state
 
 HERE = Path(__file__).parent
-HOME, LIBRARY, ASK, MEMORY, SYSTEM = (
+HOME, LIBRARY, ASK, REVIEW, MEMORY, SYSTEM = (
     "streamlit_app.py",
     "pages/library.py",
     "pages/ask.py",
+    "pages/review.py",
     "pages/memory.py",
     "pages/system.py",
 )
@@ -177,6 +178,7 @@ def _sidebar(session: Session) -> None:
         (HOME, _("Home"), ":material/home:"),
         (ASK, _("Ask"), ":material/forum:"),
         (LIBRARY, _("Library"), ":material/library_books:"),
+        (REVIEW, _("Review"), ":material/history_edu:"),
         (MEMORY, _("Memory"), ":material/psychology:"),
         (SYSTEM, _("System"), ":material/monitor_heart:"),
     ]

@@ -25,7 +25,8 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """Something removed that can be had back; `kind` is `paper`, `conversation` or `reading`.
+    """Something removed that can be had back; `kind` is `paper`, `conversation`,
+    `review` or `reading`.
 
     `at`: the moment by which readings are had back. `remembered`: which of removed papers are still
     in the reading memory.

@@ -115,6 +115,23 @@ class ReviewStore:
             rows = connection.execute(_reviews(mine).order_by(ReviewTable.updated_at.desc())).all()
         return [_review(row, ()) for row in rows]
 
+    def tick(self, user_id: UUID, review_id: UUID, positions: Sequence[int]) -> None:
+        """Note which papers are ticked; nothing begins by it.
+
+        Raises:
+            NotFound: the user has no such review.
+        """
+        self.review(user_id, review_id)
+        which = ReviewPaperTable.review_id == review_id
+        chosen = ReviewPaperTable.position.in_(positions)
+        idle = select(ReviewTable.id).where(ReviewTable.state.not_in(WORKING))
+        with self._engine.begin() as connection:
+            connection.execute(
+                update(ReviewPaperTable)
+                .where(which, ReviewPaperTable.review_id.in_(idle))
+                .values(chosen=chosen)
+            )
+
     def choose(self, user_id: UUID, review_id: UUID, positions: Sequence[int]) -> int:
         """Take these papers and no others, begin the writing, and return the number of the run.
 

@@ -119,6 +119,7 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
     "ReviewStore.add": (NEW, lambda o, u, x: o.add(u, "Topic", {})),
     "ReviewStore.review": (NotFound, lambda o, u, x: o.review(u, x.review)),
     "ReviewStore.reviews": ([], lambda o, u, x: o.reviews(u)),
+    "ReviewStore.tick": (NotFound, lambda o, u, x: o.tick(u, x.review, [0])),
     "ReviewStore.choose": (NotFound, lambda o, u, x: o.choose(u, x.review, [0])),
     "ReviewStore.search_again": (NotFound, lambda o, u, x: o.search_again(u, x.review)),
     "ReviewStore.stop": (NotFound, lambda o, u, x: o.stop(u, x.review)),

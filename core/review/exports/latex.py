@@ -1,6 +1,8 @@
 """A review as LaTeX with its BibTeX, and BibTeX alone."""
 
+import io
 import re
+import zipfile
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
@@ -132,3 +134,13 @@ def _text(text: str) -> str:
     for character, printed in _PRINTED:
         written = written.replace(character, printed)
     return written
+
+
+def to_zip(document: Document, translate: Translate, *, made_on: date | None = None) -> bytes:
+    """Return the LaTeX text and its bibliography as one archive."""
+    tex, bib = to_latex(document, translate, made_on=made_on)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("review.tex", tex)
+        archive.writestr(f"{BIBLIOGRAPHY}.bib", bib)
+    return out.getvalue()
