@@ -38,8 +38,10 @@ def paper_search(box: Toolbox, wanted: Search) -> dict[str, Any]:
         ToolFailure: with the code of what is wrong.
         Cancelled: it was stopped.
     """
+    box.report(say("Putting the topic into words to search by…"))
     topic = in_english(wanted.topic, box.chat(), box.cancelled)
     results = _asked(box, wanted.model_copy(update={"topic": _usable(wanted, topic)}))
+    box.report(say("Comparing the papers found with the topic…"))
     texts = [f"{paper['title']}\n{paper['abstract']}" for paper in results.papers]
     fit = relevance(wanted.topic, texts, box.embedder(), topic.text)
     order = list(range(len(texts)))
@@ -70,13 +72,23 @@ def _usable(wanted: Search, topic: Topic) -> str:
         say(
             "No term of this Chinese topic is known, and arXiv's papers are found by English words."
         ),
-        say("Give the topic in English."),
+        _in_other_words(topic.unknown),
     )
+
+
+def _in_other_words(unknown: tuple[str, ...]) -> str:
+    if not unknown:
+        return say("Give the topic in English.")
+    terms = "、".join(unknown)
+    return say("Give the topic in English, or use other words for {terms}.", terms=terms)
 
 
 def _asked(box: Toolbox, wanted: Search) -> Results:
     if wanted.source == "openalex":
+        box.report(say("Asking {site}…", site="OpenAlex"))
         return box.openalex.search(wanted)
     if wanted.source == "crossref":
+        box.report(say("Asking {site}…", site="Crossref"))
         return box.crossref.search(wanted)
+    box.report(say("Waiting for arXiv, at the pace it asks everybody to keep…"))
     return box.arxiv.search(wanted, box.cancelled)
