@@ -8,7 +8,7 @@ import streamlit as st
 from core.tools.arxiv_search import FIRST_YEAR, LAST_YEAR, Query
 from core.tools.found import SOURCES
 
-NUMBERS = (10, 20, 50, 100)
+NUMBERS = (10, 20, 50)
 SORTS = get_args(Query.model_fields["sort"].annotation)
 LAST_OFFSET = 30_000
 _LONGEST = {"topic": 500, "author": 100}

@@ -52,7 +52,7 @@ def show(session: Session, asked: Asked) -> None:
         _failed(session, asked, search.answer["error"])
     elif search.answer["data"]:
         _found(session, asked, search.answer["data"])
-    _further(session, asked)
+    _further()
 
 
 def told() -> Collection[str]:
@@ -85,8 +85,8 @@ def _on_its_way(search: Searching) -> None:
         fragment(draw, POLL_SECONDS)
 
 
-def _further(session: Session, asked: Asked) -> None:
-    """Draw where one can go from a topic: other pages that take one are linked here."""
+def _further() -> None:
+    """Draw where one can go from a search: pages that take a topic are linked here."""
     st.button(
         _("Clear this search"),
         key="clear-search",
@@ -184,6 +184,8 @@ def _found(session: Session, asked: Asked, data: dict[str, Any]) -> None:
         _side_by_side(papers)
     for one in _ordered(papers, order):
         card(session, one, around)
+    if state().chosen:
+        _add_chosen(session, "add-chosen-below")
     _paging(asked, data, span)
 
 
@@ -278,15 +280,20 @@ def _choosing(session: Session, papers: Sequence[Numbered], around: Here) -> Non
     chosen = state().chosen
     if not addable and not chosen:
         return
+    _add_chosen(session, "add-chosen")
     every = tuple(dict.fromkeys((*chosen, *addable)))
     if len(every) > len(chosen):
         label, after = _("Choose all here"), every
     else:
         label, after = _("Choose none"), ()
     st.button(label, key="choose-all", type="tertiary", on_click=_choose, args=(after,))
+
+
+def _add_chosen(session: Session, key: str) -> None:
+    chosen = state().chosen
     st.button(
         _("Add chosen ({count})").format(count=len(chosen)),
-        key="add-chosen",
+        key=key,
         type="primary",
         icon=":material/library_add:",
         disabled=not chosen,

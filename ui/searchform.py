@@ -78,7 +78,10 @@ def examples() -> None:
 
 
 def ask(asked: Asked) -> None:
-    """Search for this: the page goes by its address."""
+    """Search for this: the page goes by its address. What was chosen is of one search only."""
+    before = state().asked
+    if before and replace(before, offset=0) != replace(asked, offset=0):
+        state().chosen = ()
     state().asked = asked if asked.topic else None
     to_address(asked)
 
@@ -87,7 +90,7 @@ def forget() -> None:
     """Leave the search and what it found."""
     if state().search:
         state().search.stop()
-    state().search, state().chosen = None, ()
+    state().search = None
     ask(Asked())
 
 

@@ -33,7 +33,7 @@ class Searching:
 
     def __init__(self, given: dict[str, Any]) -> None:
         self.given = given
-        self.doing = ""
+        self.doing = say("Searching…")
         self.answer: Envelope | None = None
         self.cancelled = threading.Event()
         self._began = time.monotonic()
@@ -103,8 +103,8 @@ class Searches:
                 search.stop()
 
     def _run(self, box: Toolbox, search: Searching) -> None:
-        search.report(say("Waiting until other searches are over…"))
         while not self._places.acquire(timeout=LOOK):
+            search.report(say("Waiting until other searches are over…"))
             if search.cancelled.is_set():
                 return
         try:

@@ -221,6 +221,7 @@ def test_papers_come_a_page_at_a_time(open_search, arxiv):
     page = open_search(topic="fusion", number="10")
     assert "1–10 of 15" in [text.value for text in page.markdown]
     assert page.button(key="previous-page").disabled
+    page.checkbox(key="choose-2301.00003").check().run()
     page.button(key="next-page").click().run()
     settled(page)
     assert "11–15 of 15" in [text.value for text in page.markdown]
@@ -231,6 +232,11 @@ def test_papers_come_a_page_at_a_time(open_search, arxiv):
     settled(page)
     assert "1–10 of 15" in [text.value for text in page.markdown]
     assert len(arxiv.asked) == 2, "what was found a moment ago is not asked again"
+    assert page.button(key="add-chosen").label == "Add chosen (1)", "chosen on another page"
+    next(box for box in page.text_input if box.label == "Topic").set_value("something else")
+    next(button for button in page.button if button.label == "Search").click().run()
+    settled(page)
+    assert page.button(key="add-chosen").label == "Add chosen (0)"
 
 
 def test_chosen_papers_are_added_and_each_failure_is_told_at_its_paper(open_search, arxiv):
