@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import streamlit as st
@@ -10,7 +10,7 @@ import streamlit as st
 from core.errors import LecternError
 from core.ingest.identifiers import recognise
 from core.ingest.queue import OVER, Adding
-from core.tools.found import identity
+from core.tools.found import Found, identity
 from core.types import PaperRow
 from ui.frame import LIBRARY, Session, error_text, link
 from ui.language import _, translated
@@ -55,7 +55,7 @@ class Here:
 
     def row(self, paper: Paper) -> PaperRow | None:
         """Return the paper of the library that it is."""
-        return self.held.get(identity(paper))  # type: ignore[arg-type]
+        return self.held.get(identity(cast(Found, paper)))
 
     def entry(self, paper: Paper) -> Adding | None:
         """Return its entry in the queue."""
@@ -216,15 +216,17 @@ def _addresses(paper: Paper) -> dict[str, str]:
         "crossref": _("Publisher's page"),
     }
     doi = f"{DOI}{quote(paper['doi'], safe='/:()')}" if paper["doi"] else ""
-    found = {
-        pages[paper["source"]]: paper["url"],
-        _("arXiv page"): f"{ARXIV}{paper['arxiv_id']}" if paper["arxiv_id"] else "",
-        "DOI": doi,
-        _("Open copy"): paper["open_copy"],
-    }
-    found[pages["arxiv"]] = paper["url"] if paper["source"] == "arxiv" else found[pages["arxiv"]]
-    once = {address: label for label, address in reversed(found.items()) if address}
-    return {label: address for address, label in reversed(once.items())}
+    known = (
+        (pages[paper["source"]], paper["url"]),
+        (pages["arxiv"], f"{ARXIV}{paper['arxiv_id']}" if paper["arxiv_id"] else ""),
+        ("DOI", doi),
+        (_("Open copy"), paper["open_copy"]),
+    )
+    found: dict[str, str] = {}
+    for label, address in known:
+        if address and label not in found and address not in found.values():
+            found[label] = address
+    return found
 
 
 def add(session: Session, numbers: Sequence[str]) -> None:

@@ -108,7 +108,7 @@ def test_pages_reload_and_back(app, page, arxiv):
     expect(page.get_by_text("11–14 of 14").first).to_be_visible()
     page.get_by_role("button", name="Previous").click()
     expect(page.get_by_text("1–10 of 14").first).to_be_visible()
-    assert len([one for one in arxiv.asked if one["search_query"] == "all:pages"]) == 2
+    assert len([one for one in arxiv.asked if one.get("search_query") == "all:pages"]) == 2
 
 
 def test_offline_says_so_and_what_still_works(app, page, arxiv):

@@ -277,6 +277,8 @@ def test_what_is_not_on_arxiv_is_linked_and_told_why(open_search, arxiv):
         "DOI": "https://doi.org/10.1000/(fusion).1",
         "Open copy": "https://example.org/fusion.pdf",
     }
+    page = open_search(topic="rank fusion")
+    assert {each.proto.label for each in page.get("link_button")} == {"arXiv page", "Open copy"}
 
 
 def test_a_search_can_be_stopped_and_taken_up_again(open_search, arxiv):
