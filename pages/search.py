@@ -9,7 +9,7 @@ with page(_("Search")) as session:
     history.undo_bar(session)
     asked = search.asked()
     searchform.show(asked)
-    queue(session, told=search.told())
+    queue(session, told=search.told(session, asked))
     if asked.topic:
         search.show(session, asked)
     else:

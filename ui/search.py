@@ -55,9 +55,9 @@ def show(session: Session, asked: Asked) -> None:
     _further()
 
 
-def told() -> Collection[str]:
+def told(session: Session, asked: Asked) -> Collection[str]:
     """Return the names in the queue of the papers shown: what fails of them their cards say."""
-    answer = state().search.answer if state().search else None
+    answer = _search(session, asked).answer if asked.topic else None
     papers = answer["data"]["papers"] if answer and answer["data"] else []
     return {f"arXiv:{paper['arxiv_id']}" for paper in papers}
 

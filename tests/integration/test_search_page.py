@@ -261,6 +261,8 @@ def test_chosen_papers_are_added_and_each_failure_is_told_at_its_paper(open_sear
     assert len(failed) == 1, "the queue does not say again what the card says"
     assert failed[0].startswith("Not added: arXiv has no paper")
     assert "choose-2301.00001" not in [box.key for box in page.checkbox]
+    assert [each.value for each in open_search(topic="rank fusion").error] == failed
+    assert len(open_search().error) == 1, "elsewhere the queue says it"
 
 
 def test_what_is_not_on_arxiv_is_linked_and_told_why(open_search, arxiv):
