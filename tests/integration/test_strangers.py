@@ -27,6 +27,7 @@ from core.ingest.worker import Worker
 from core.memory.memory import ReadingMemory
 from core.memory.readings import NewReading, ReadingStore
 from core.reading import PaperReader
+from core.tools.searches import Searches
 from core.types import Citation, PaperMeta, Scores, Structure
 from core.workbench import Workbench
 from tests.fixtures.papers import made_file, made_paper, made_terms, unit_vectors
@@ -43,6 +44,7 @@ CLASSES = (
     ReviewStore,
     PaperReader,
     Runner,
+    Searches,
 )
 
 NEW = object()
@@ -142,6 +144,7 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
     "Runner.cancel": (NotFound, lambda o, u, x: o.cancel(u, x.turn)),
     "Runner.events": (NotFound, lambda o, u, x: o.events(u, x.turn)),
     "Runner.follow": (NotFound, lambda o, u, x: list(o.follow(u, x.turn))),
+    "Searches.start": (False, lambda o, u, x: o.start(u, topic="fusion") is x.search),
 }
 
 
@@ -187,7 +190,9 @@ def worker():
 
 
 @pytest.fixture
-def objects(database: Engine, worker: Worker, bench: Workbench):
+def objects(database: Engine, worker: Worker, bench: Workbench, make_bench):
+    slow = make_bench(ARXIV_SECONDS=3600)  # arXiv is never asked: it is not anybody's turn
+    slow.arxiv_pace.wait(lambda: False)
     papers, conversations = PaperStore(database), ConversationStore(database)
 
     def no_context(emit: Any, cancelled: threading.Event) -> TurnContext:
@@ -203,6 +208,7 @@ def objects(database: Engine, worker: Worker, bench: Workbench):
         "ReviewStore": ReviewStore(database),
         "PaperReader": PaperReader(papers, worker),
         "Runner": runner,
+        "Searches": slow.searches,
     }
     runner.close()
 
@@ -242,6 +248,7 @@ def owned(objects, bench: Workbench) -> SimpleNamespace:
         citation=Citation(1, paper, "T", file.sha256, 1, "", "q", (), Scores()),
         forgotten=forgotten,
         review=review,
+        search=objects["Searches"].start(OWNER, topic="fusion"),
         exported=bench.memory.export(OWNER),
     )
 

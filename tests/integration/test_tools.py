@@ -211,6 +211,13 @@ def test_a_stop_ends_the_pauses_and_the_last_envelope_comes(box):
 # --- paper_search ---------------------------------------------------------------------------------
 
 
+def test_a_paper_that_a_source_gives_twice_is_there_once(arxiv, box):
+    """arXiv's are asked for again where a page of results comes short."""
+    arxiv.answers = [ok(feed("2301.00001v1", "2301.00002v1", total=3))]
+    found = paper_search(box, topic="fusion", number=3)["data"]["papers"]
+    assert sorted(paper["arxiv_id"] for paper in found) == ["2301.00001", "2301.00002"]
+
+
 def test_papers_of_arxiv_come_ranked(box, arxiv):
     arxiv.answers = [ok(feed("2301.00001v1", "2301.00002v1", total=321))]
     envelope = paper_search(box, topic="fusion 2301.00002v1", number=2)
