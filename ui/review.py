@@ -1,7 +1,7 @@
 """Reviews as a list, the form that begins one, and one that is looked for or being worked on."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -145,11 +145,13 @@ def verified(document: Mapping[str, Any]) -> str:
     )
 
 
-def head(session: Session, row: ReviewRow) -> None:
-    """Draw the topic, and what can always be done with a review."""
+def head(session: Session, row: ReviewRow, downloads: Callable[[ReviewRow], None]) -> None:
+    """Draw the topic, and what can be done with a review; `downloads` once there is a text."""
     with st.container(horizontal=True, vertical_alignment="center", key="review-head"):
         st.subheader(plain(row.topic), anchor=False, width="stretch")
         link(session, REVIEW, _("All reviews"), icon=":material/list:")
+        if row.document:
+            downloads(row)
         st.button(
             "",
             key="delete-review",
