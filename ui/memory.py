@@ -9,6 +9,7 @@ from core.errors import LecternError, Unavailable
 from core.ingest.identifiers import recognise
 from core.memory.memory import ArxivSuggestion, Suggestion
 from core.memory.readings import Reading, Votes
+from core.memory.transfer import MOST_BYTES
 from ui import landscape
 from ui.conversation import begin
 from ui.frame import HOME, LIBRARY, Session, callback, error_text, link, show_error
@@ -270,7 +271,12 @@ def in_your_hands(session: Session, readings: list[Reading]) -> None:
             if readings:
                 _delete_all(session, readings)
         with st.form("import-readings", border=False, clear_on_submit=True):
-            st.file_uploader(_("Import readings (JSON)"), type=["json"], key=IMPORT)
+            st.file_uploader(
+                _("Import readings (JSON)"),
+                type=["json"],
+                key=IMPORT,
+                max_upload_size=MOST_BYTES // 10**6,
+            )
             st.form_submit_button(
                 _("Import"), icon=":material/upload:", on_click=_import, args=(session,)
             )

@@ -202,7 +202,7 @@ def weight_words() -> str:
         _(
             "Thumbs say whether a paper is useful there. Its weight is {formula}; the 50 closest "
             "papers are ordered by closeness × weight."
-        ).format(formula=WEIGHT)
+        ).format(formula=translated(WEIGHT))
     )
 
 

@@ -20,7 +20,7 @@ from core.tools.arxiv_search import ArxivSearch
 from core.types import PaperRow, Scope
 from core.wording import say
 
-WEIGHT = "w = clamp(1 + 0.25 · (useful − not useful), 0.25, 2)"
+WEIGHT = say("w = clamp(1 + 0.25 · (useful − not useful), 0.25, 2)")
 """`Votes.weight` as a page says it."""
 SUMMARY = 1_500
 """Characters of a summary that is taken from the paper."""

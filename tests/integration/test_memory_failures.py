@@ -306,3 +306,44 @@ def test_a_database_that_stops_and_comes_back_keeps_what_was_said_to_be_kept(mak
         bench.readings.remember(LOCAL_USER, NewReading(uuid4(), title, "S.", vector, "m"))
         assert bench.readings.history(LOCAL_USER)[0].title == title
     assert len(bench.readings.history(LOCAL_USER)) == 3
+
+
+@contextmanager
+def disk_full(bench: Workbench, table: str) -> Iterator[None]:
+    """Have every change of a table fail as on a full disk, while it can still be read."""
+    with bench.engine.begin() as connection:
+        connection.execute(
+            text(
+                "CREATE OR REPLACE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS "
+                "$$ BEGIN RAISE EXCEPTION 'No space left' USING ERRCODE = 'disk_full'; END $$"
+            )
+        )
+        connection.execute(
+            text(
+                f"CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON {table} "
+                "FOR EACH ROW EXECUTE FUNCTION full_disk()"
+            )
+        )
+    yield
+    with bench.engine.begin() as connection:
+        connection.execute(text(f"DROP TRIGGER full_disk ON {table}"))
+
+
+def test_what_was_pressed_and_not_stored_is_not_shown_as_done(bench, open_page):
+    new = NewReading(uuid4(), "Kept", "S.", unit_vectors(1)[0], bench.embedders[0].name)
+    bench.readings.remember(LOCAL_USER, new)
+    page = open_page(bench, MEMORY, paper=str(new.paper_id))
+    with disk_full(bench, "reading_pauses"):
+        page.toggle(key="remembering-False").set_value(False).run()
+        assert not page.exception
+        assert "No space left" in notices(page)
+        assert page.toggle(key="remembering-False").value
+        assert not bench.readings.paused(LOCAL_USER)
+    page.button(key="forget-reading").click().run()
+    assert bench.readings.history(LOCAL_USER) == []
+    with disk_full(bench, "user_paper_profile"):
+        page.button(key="undo-button").click().run()
+        assert not page.exception
+        assert "No space left" in notices(page)
+    page.button(key="undo-button").click().run()
+    assert [row.title for row in bench.readings.history(LOCAL_USER)] == ["Kept"]
