@@ -216,6 +216,7 @@ def owned(objects, bench: Workbench) -> SimpleNamespace:
     forgotten = readings.forget(OWNER, [unread])
     vector = bench.embedders[0].encode(["On 稀疏 attention"])[0]
     readings.remember(OWNER, NewReading(paper, "Sparse attention", "It says so.", vector, MODEL))
+    readings.remember(OWNER, NewReading(uuid4(), "Waiting", "It waits.", VECTOR, "older"))
     readings.vote(OWNER, paper, paper, 1)
     readings.pause(OWNER, True)
     objects["AccountStore"].seen(OWNER, "login")
