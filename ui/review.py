@@ -10,10 +10,9 @@ import streamlit as st
 from pydantic import ValidationError
 
 from core.db.reviews import ReviewPaper, ReviewRow
-from core.errors import LecternError
 from core.review.request import MOST_PAPERS, ReviewRequest
 from core.tools.arxiv_search import FIRST_YEAR, LAST_YEAR
-from ui.frame import REVIEW, Session, error_text, fragment, go, link
+from ui.frame import REVIEW, Session, callback, fragment, go, link
 from ui.language import _, ngettext, translated
 from ui.safe import plain
 from ui.state import Removal, state, tick, ticked
@@ -85,6 +84,7 @@ def _take_example(key: str, example: str) -> None:
     st.session_state[key] = example
 
 
+@callback
 def _start(session: Session) -> None:
     given = st.session_state
     try:
@@ -98,11 +98,7 @@ def _start(session: Session) -> None:
     except ValidationError as error:
         state().problem = _why(error)
         return
-    try:
-        number = session.bench.review_runs.start(session.user, request)
-    except LecternError as error:
-        state().problem = error_text(error)
-        return
+    number = session.bench.review_runs.start(session.user, request)
     go(REVIEW, review=str(number))
 
 
@@ -163,13 +159,10 @@ def head(session: Session, row: ReviewRow, downloads: Callable[[ReviewRow], None
         )
 
 
+@callback
 def _remove(session: Session, row: ReviewRow) -> None:
-    try:
-        session.bench.review_runs.stop(session.user, row.id)
-        session.bench.reviews.remove(session.user, row.id)
-    except LecternError as error:
-        state().problem = error_text(error)
-        return
+    session.bench.review_runs.stop(session.user, row.id)
+    session.bench.reviews.remove(session.user, row.id)
     state().removal = Removal("review", (row.id,), row.topic)
     go(REVIEW)
 
@@ -197,11 +190,9 @@ def working(session: Session, row: ReviewRow) -> None:
     )
 
 
+@callback
 def _act(act: Any, session: Session, number: UUID) -> None:
-    try:
-        act(session.user, number)
-    except LecternError as error:
-        state().problem = error_text(error)
+    act(session.user, number)
 
 
 def _progress(row: ReviewRow) -> None:
