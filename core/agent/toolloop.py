@@ -337,7 +337,7 @@ def _came_of(envelope: Envelope) -> str:
     """Return in one line what came of a call."""
     error, data = envelope["error"], envelope["data"] or {}
     if error:
-        return say("{reason} {hint}", reason=error["message"], hint=error["hint"])
+        return say("{reason} Hint: {hint}", reason=error["message"], hint=error["hint"])
     if "passages" in data:
         papers = len({row["paper_id"] for row in data["passages"]})
         count = len(data["passages"])
