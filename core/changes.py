@@ -73,5 +73,5 @@ def spent(usage: Mapping[str, Any]) -> int:
 
 
 def seconds(steps: Sequence[Mapping[str, Any]]) -> float:
-    """Return how long a turn's steps took together."""
-    return float(sum(step.get("seconds", 0.0) for step in steps))
+    """Return how long a turn's steps took together; a step within another is part of it."""
+    return float(sum(step.get("seconds", 0.0) for step in steps if "." not in step.get("node", "")))

@@ -49,6 +49,10 @@ class Settings(BaseSettings):
     deepseek_api_key: SecretStr = Field(SecretStr(""), validation_alias="DEEPSEEK_API_KEY")
     openai_api_key: SecretStr = Field(SecretStr(""), validation_alias="OPENAI_API_KEY")
 
+    research_steps: int = Field(12, ge=1, le=50, validation_alias="RESEARCH_STEPS")
+    research_seconds: float = Field(180.0, gt=0, validation_alias="RESEARCH_SECONDS")
+    research_tokens: int = Field(80_000, ge=1_000, validation_alias="RESEARCH_TOKENS")
+
     cohere_api_key: SecretStr = Field(SecretStr(""), validation_alias="COHERE_API_KEY")
     cohere_rerank_model: str = Field(
         "rerank-multilingual-v3.0", validation_alias="COHERE_RERANK_MODEL"

@@ -13,7 +13,7 @@ Language = Literal["en", "zh", "other"]
 ChunkKind = Literal["body", "abstract", "caption", "table", "references"]
 VerdictLabel = Literal["supported", "partly", "contradicted", "unsupported"]
 Mode = Literal["extractive", "llm"]
-PartKind = Literal["text", "table", "claims", "figure", "data"]
+PartKind = Literal["text", "table", "claims", "figure", "data", "papers"]
 ReadBy = Literal["text", "ocr", "html", "markdown", "abstract"]
 """How a paper's words were had: `ocr` as soon as one page was."""
 
@@ -210,11 +210,15 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk with its scores, best first in any list of hits."""
+    """A chunk with its scores, best first in any list of hits.
+
+    `url`: where the text is from when its paper is in no library; its chunk is then stored nowhere.
+    """
 
     chunk: Chunk
     scores: Scores
     title: str = ""
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +232,10 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A numbered passage an answer rests on. Self-contained: survives re-indexing and deletion."""
+    """A numbered passage an answer rests on. Self-contained: survives re-indexing and deletion.
+
+    With a `url` it is of a paper outside the library: there is no file, and page 0 is none.
+    """
 
     n: int
     paper_id: UUID
@@ -240,6 +247,7 @@ class Citation:
     boxes: tuple[Box, ...]
     scores: Scores
     passage: str = ""
+    url: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the public form (see the command line's `ask`)."""
@@ -254,6 +262,7 @@ class Citation:
             "boxes": [list(box) for box in self.boxes],
             "scores": self.scores.to_json(),
             "passage": self.passage,
+            "url": self.url,
         }
 
     @classmethod
@@ -270,6 +279,7 @@ class Citation:
             boxes=tuple(Box(*box) for box in data["boxes"]),
             scores=Scores(**data["scores"]),
             passage=data.get("passage", ""),
+            url=data.get("url", ""),
         )
 
 
@@ -326,6 +336,18 @@ class Exhibit:
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """A paper outside the library as an answer lists it. `n`: the number it is cited by, else 0."""
+
+    title: str
+    authors: tuple[str, ...]
+    year: int | None
+    source: str
+    url: str
+    n: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """A part of an answer that is more than running text, under a title of its own.
 
@@ -335,6 +357,7 @@ class Part:
     - claims: `items`, each to be shown with the passages it cites.
     - table: `rows` of cells under `columns`, beside `heads`; a cell is some sentences.
     - figure, data: the `exhibit`, and what is said of it as `items`.
+    - papers: `items`, and the `papers` they speak of.
     """
 
     kind: PartKind
@@ -344,6 +367,7 @@ class Part:
     heads: tuple[str, ...] = ()
     rows: tuple[tuple[tuple[int, ...], ...], ...] = ()
     exhibit: Exhibit | None = None
+    papers: tuple[Listed, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the stored and public form."""

@@ -18,7 +18,7 @@ from sqlalchemy import Engine
 
 from core.agent.events import Event
 from core.agent.examples import Examples
-from core.agent.state import TurnContext, TurnRequest
+from core.agent.state import Limits, TurnContext, TurnRequest
 from core.agent.told import told
 from core.config import Settings, own_folder
 from core.db.accounts import AccountStore
@@ -415,6 +415,12 @@ class Workbench:
             examples=self.examples,
             chat=self.chat,
             vision=self.vision,
+            toolbox=self.toolbox,
+            limits=Limits(
+                self.settings.research_steps,
+                self.settings.research_seconds,
+                self.settings.research_tokens,
+            ),
             context_tokens=self.settings.llm_context_tokens,
             emit=emit,
             cancelled=cancelled,
@@ -440,6 +446,7 @@ CHECKPOINTED = [
         "Usage",
         "Part",
         "Exhibit",
+        "Listed",
     )
 ] + [
     ("core.agent.state", "Exchange"),

@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.changes import seconds
 from ui import meter
 from ui.evidence import cite, cited, close
 from ui.frame import Session
@@ -48,10 +49,10 @@ def show_turn(session: Session, view: TurnView, *, last: bool) -> None:
 
 def _steps(view: TurnView) -> None:
     running = view.state == "running"
-    seconds = sum(step.get("seconds", 0.0) for step in view.steps)
+    took = seconds(view.steps)
     tokens = sum(step.get("tokens", 0) for step in view.steps)
     label = ngettext("{count} step", "{count} steps", len(view.steps)).format(count=len(view.steps))
-    label += " · " + _("{seconds} s").format(seconds=f"{seconds:.1f}")
+    label += " · " + _("{seconds} s").format(seconds=f"{took:.1f}")
     if tokens:
         label += " · " + _("{count} tokens").format(count=f"{tokens:,}")
     with st.status(_("Working…") if running else label, state=_status(view), expanded=running):
@@ -66,9 +67,12 @@ def _step(step: Mapping[str, Any]) -> None:
     if step.get("tokens"):
         took += " · " + _("{count} tokens").format(count=f"{step['tokens']:,}")
     icon = STEP_ICONS[step.get("state", "done")]
-    st.markdown(f"{icon} **{plain(translated(step['title']))}**{took}")
+    inner = "\u2003" * ("." in step["node"])
+    st.markdown(f"{inner}{icon} **{plain(translated(step['title']))}**{took}")
+    if step.get("arguments"):
+        st.caption(f"{inner}{plain(step['arguments'])}")
     if step.get("detail"):
-        st.caption(plain(translated(step["detail"])))
+        st.caption(inner + ("→ " if inner else "") + plain(translated(step["detail"])))
 
 
 def _status(view: TurnView) -> Any:
@@ -133,7 +137,7 @@ def _table(view: TurnView) -> list[dict[str, Any]]:
                 f"{SIGNS[label]} {words[label]}"
                 for label in verdicts_of(citation["n"], view.sentences)
             ),
-            "page": citation["page"],
+            "page": citation["page"] or None,
             "paper": citation["title"],
             "section": citation["section"],
             **{name: score for name, score in citation["scores"].items() if score is not None},

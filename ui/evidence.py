@@ -17,7 +17,7 @@ from ui.components import Mark, PageEvent, PageLabels, page_view
 from ui.frame import ASK, LIBRARY, Session, go, link, show_error
 from ui.language import _, ngettext
 from ui.resources import page_picture
-from ui.safe import plain
+from ui.safe import plain, web_link
 from ui.state import Selected, state
 from ui.turnview import TurnView
 
@@ -84,15 +84,20 @@ def show_citation(
 
 
 def _head(session: Session, turn: TurnRow, citation: Mapping[str, Any], shown: Shown) -> None:
-    link(
-        session,
-        LIBRARY,
-        citation["title"] or _("Untitled"),
-        icon=":material/article:",
-        paper=citation["paper_id"],
-        page=str(citation["page"]),
-    )
-    where = _("cited: page {page}").format(page=citation["page"])
+    title = citation["title"] or _("Untitled")
+    if citation.get("url"):
+        st.markdown(f":material/public: {web_link(title, citation['url'])}")
+        where = _("cited: not in your library")
+    else:
+        link(
+            session,
+            LIBRARY,
+            title,
+            icon=":material/article:",
+            paper=citation["paper_id"],
+            page=str(citation["page"]),
+        )
+        where = _("cited: page {page}").format(page=citation["page"])
     section = f" · {plain(citation['section'])}" if citation["section"] else ""
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="cites"):
         for other in _neighbours(turn, citation):
@@ -118,6 +123,10 @@ def _neighbours(turn: TurnRow, citation: Mapping[str, Any]) -> list[dict[str, An
 def _page_of_citation(
     session: Session, turn: TurnRow, citation: Mapping[str, Any], shown: Shown
 ) -> None:
+    if citation.get("url"):
+        _as_stored(citation)
+        st.button(_("Close"), key="close-outside", icon=":material/close:", on_click=close)
+        return
     try:
         paper = session.bench.reader.cited(session.user, Citation.from_json(citation))
     except NotFound:
@@ -140,11 +149,13 @@ def _page_of_citation(
 
 
 def _as_stored(citation: Mapping[str, Any]) -> None:
-    """Show the passage as the citation keeps it: its paper is gone."""
-    st.info(
-        _("This paper is no longer in your library. This is the passage as it was cited."),
-        icon=":material/info:",
+    """Show the passage as the citation keeps it: its paper is gone, or never was in the library."""
+    said = (
+        _("This paper is not in your library. This is the text that was found of it.")
+        if citation.get("url")
+        else _("This paper is no longer in your library. This is the passage as it was cited.")
     )
+    st.info(said, icon=":material/info:")
     st.markdown(plain(citation["passage"] or citation["quote"]))
 
 

@@ -19,10 +19,13 @@ from ui.evidence import cite, cited
 from ui.frame import Session
 from ui.language import _, translated
 from ui.resources import page_picture
-from ui.safe import plain
+from ui.safe import plain, web_link
 from ui.turnview import TurnView
 
-SHOWN_ALONE = ("figure", "data")
+SHOWN_ALONE = ("figure", "data", "papers")
+SOURCES = {"arxiv": "arXiv", "openalex": "OpenAlex", "crossref": "Crossref"}
+NAMED = 3
+"""Authors that are named of a paper in a list."""
 BARS = 40
 """Rows that a bar chart still tells apart."""
 MARGIN = 0.01
@@ -45,7 +48,9 @@ def show_answer(session: Session, view: TurnView) -> None:
     parts = list(enumerate(view.parts)) or [(0, _running_text(view))]
     for alone, run in groupby(parts, lambda numbered: numbered[1]["kind"] in SHOWN_ALONE):
         for at, chunk in _runs(list(run), alone):
-            if alone:
+            if chunk[0]["kind"] == "papers":
+                _papers(view, at, chunk[0], labels)
+            elif alone:
                 _exhibit(session, view, at, chunk[0], labels)
             else:
                 _text(view, f"answer-{view.id}-{at}", chunk, labels)
@@ -132,7 +137,11 @@ def _sentence(view: TurnView, at: int) -> dict[str, Any]:
 
 def _labels(view: TurnView) -> AnswerLabels:
     words = {
-        citation["n"]: _("Citation {n}: page {page}, {title}").format(
+        citation["n"]: (
+            _("Citation {n}: {title}, not in your library")
+            if citation.get("url")
+            else _("Citation {n}: page {page}, {title}")
+        ).format(
             n=view.shown.get(citation["n"], citation["n"]),
             page=citation["page"],
             title=citation["title"],
@@ -148,7 +157,7 @@ def _labels(view: TurnView) -> AnswerLabels:
 
 
 def _quoted(citation: Mapping[str, Any]) -> str:
-    where = _("page {page}").format(page=citation["page"])
+    where = citation.get("url") or _("page {page}").format(page=citation["page"])
     return f"“{' '.join(citation['quote'].split())}” ({citation['title']}, {where})"
 
 
@@ -168,6 +177,29 @@ def _csv(data: bytes, key: str, name: str) -> None:
         type="tertiary",
         on_click="ignore",
     )
+
+
+# Papers outside the library
+
+
+def _papers(view: TurnView, at: int, part: Mapping[str, Any], labels: AnswerLabels) -> None:
+    _text(view, f"answer-{view.id}-{at}", [{**part, "kind": "text"}], labels)
+    rows = [
+        {
+            _("Paper"): web_link(paper["title"] or _("Untitled"), paper["url"]),
+            _("Authors"): plain(_some(paper["authors"])),
+            _("Year"): str(paper["year"] or ""),
+            _("Found in"): SOURCES.get(paper["source"], ""),
+            "[n]": plain(f"[{paper['n']}]") if paper["n"] else "",
+        }
+        for paper in part["papers"]
+    ]
+    with st.container(key=f"papers-{view.id}-{at}"):
+        st.table(rows, border="horizontal", hide_index=True)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:NAMED]) + (" …" if len(names) > NAMED else "")
 
 
 # Figures and data

@@ -38,7 +38,7 @@ def from_row(row: TurnRow) -> TurnView:
         id=row.id,
         selected=row.selected,
         state=row.state,
-        steps=[dict(step) for step in row.steps],
+        steps=in_order(row.steps),
         text=row.answer,
         notices=[dict(notice) for notice in row.notices],
         citations=list(row.citations),
@@ -62,6 +62,19 @@ def verdicts_of(n: int, sentences: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the verdicts of the sentences that cite `n`, each once, in reading order."""
     found = [s["verdict"] for s in sentences if n in s["citations"] and s["verdict"]]
     return list(dict.fromkeys(found))
+
+
+def in_order(steps: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return steps as they began: they are stored as they end, those within another before it."""
+    ordered: list[dict[str, Any]] = []
+    within: list[dict[str, Any]] = []
+    for step in map(dict, steps):
+        if "." in step["node"]:
+            within.append(step)
+        else:
+            ordered += [step, *within]
+            within = []
+    return ordered + within
 
 
 def checked(sentences: Sequence[Mapping[str, Any]]) -> tuple[int, int]:

@@ -5,14 +5,16 @@ from typing import Any
 
 from core.agent.events import CitationsReady, Token
 from core.agent.state import TurnContext
-from core.evidence.numbering import cited, renumber, strip, write
+from core.evidence.numbering import cited, defuse, renumber, strip, write
 from core.evidence.quotes import citation
 from core.evidence.support import best_quote
-from core.types import Citation, Exhibit, Hit, Mode, Part, PartKind, Usage
+from core.types import Citation, Exhibit, Hit, Listed, Mode, Part, PartKind, Usage
 
 Items = Sequence[int]
 """Statements, by the numbers `Draft.state` gave them."""
 
+NAMED = 3
+"""Authors of a listed paper that are named in running text."""
 INVENTED = 999
 """The number of no citation: what a model cited that it was not offered becomes this."""
 
@@ -103,6 +105,19 @@ class Draft:
         kind: PartKind = "data" if exhibit.rows else "figure"
         self._add(Part(kind, title, tuple(items), exhibit=exhibit), [self._said(items)])
 
+    def add_papers(self, title: str, papers: Sequence[Listed], items: Items = ()) -> None:
+        """Finish a part that lists papers outside the library, with what is said of them."""
+        lines = [f"- {defuse(_told(paper))}" for paper in papers]
+        self._add(
+            Part("papers", title, tuple(items), papers=tuple(papers)), [self._said(items), *lines]
+        )
+
+    def outside(self) -> dict[str, int]:
+        """Return by its address the first number that a source outside the library is cited by."""
+        numbers = sorted({n for statement in self._statements for n in cited(statement)})
+        sources = [(n, self._sources[n][0].url) for n in numbers if n in self._sources]
+        return {url: n for n, url in reversed(sources) if url}
+
     def update(self, mode: Mode, usage: Usage) -> dict[str, Any]:
         """Return what the turn's state becomes by this draft."""
         citations = self._citations()
@@ -146,3 +161,9 @@ class Draft:
         block = "\n".join(line for line in (part.title, *lines) if line)
         self._written.append(block)
         self._context.emit(Token(block + "\n\n"))
+
+
+def _told(paper: Listed) -> str:
+    year = f" ({paper.year})" if paper.year else ""
+    parts = (", ".join(paper.authors[:NAMED]) + year, paper.title, paper.url)
+    return ". ".join(part.strip() for part in parts if part.strip())

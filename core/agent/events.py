@@ -12,10 +12,11 @@ StepState = Literal["running", "done", "failed", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class StepStarted:
-    """A step of the graph has begun."""
+    """A step has begun. `node` is `research.3` for the third call of a tool within `research`."""
 
     node: str
     title: str
+    arguments: str = ""
     kind = "step_started"
 
     def to_json(self) -> dict[str, Any]:
@@ -33,6 +34,7 @@ class StepFinished:
     seconds: float
     detail: str = ""
     tokens: int = 0
+    arguments: str = ""
     kind = "step_finished"
 
     def to_json(self) -> dict[str, Any]:

@@ -208,9 +208,11 @@ INTENTS: tuple[Intent, ...] = (
     Intent(
         name="research",
         title=say("Research a question"),
-        description=say("Look beyond the library: not there yet."),
+        description=say(
+            "Search your library and arXiv with tools, and answer from what is found, with sources."
+        ),
         icon="travel_explore",
-        way=("research",),
+        way=("rewrite", "research", "verify"),
         examples=(
             "Find new papers on this topic on the web.",
             "Search arXiv for recent work that cites this.",

@@ -17,6 +17,7 @@ from core.models.chat import ChatModel
 from core.models.embed import Embedder
 from core.reading import PaperReader
 from core.retrieval.search import Searcher
+from core.tools.toolbox import Toolbox
 from core.types import AnswerSentence, Citation, Hit, Mode, Part, Scope, Usage
 
 
@@ -114,6 +115,15 @@ def initial_state(
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """What a research may cost: calls of tools, seconds, tokens of the model's requests together."""
+
+    steps: int
+    seconds: float
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class TurnContext:
     """The live parts a step may use, the way to report, and whether the reader said stop."""
 
@@ -125,6 +135,8 @@ class TurnContext:
     examples: Examples
     chat: ChatModel | None
     vision: ChatModel | None
+    toolbox: Callable[[UUID, threading.Event], Toolbox]
+    limits: Limits
     context_tokens: int
     emit: Callable[[Event], None]
     cancelled: threading.Event

@@ -2,11 +2,13 @@
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
+
+from pydantic import SecretStr
 
 from core.agent import router
 from core.agent.events import TurnFailed, TurnFinished
@@ -27,6 +29,7 @@ from core.evals import (
     metadata,
     ocr,
     qa,
+    recovery,
     references,
     relevance,
     retrieval,
@@ -35,6 +38,7 @@ from core.evals import (
     triples,
     verification,
 )
+from core.evals.scripted import scripted
 from core.evals.sets import shared_sets
 from core.models.chat import chat_model
 from core.models.embed import load_embedders
@@ -206,6 +210,45 @@ def _compression(settings: Settings, data: Path | None, papers: Path | None) -> 
         return compression.run(data or papers or _shared_sets(), read)
 
 
+def _recovery(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    scenes: dict[str, Workbench] = {}
+    with scripted() as servers, _scratch(settings) as bench, ExitStack() as open_:
+        loopback = {
+            "llm_base_url": f"{servers.url}/v1",
+            "llm_api_key": SecretStr("scripted"),
+            "llm_model": "scripted",
+            "llm_timeout": 10.0,
+            "arxiv_api_url": f"{servers.url}/api",
+            "arxiv_url": servers.url,
+            "arxiv_seconds": 0.0,
+            "database_url": bench.database_url,
+            "cohere_api_key": SecretStr(""),
+        }
+
+        def ask(case: recovery.Case) -> recovery.Outcome:
+            limits = str(case.settings)
+            if limits not in scenes:  # each loads the embedders, which takes seconds
+                own = bench.settings.model_copy(update=loopback | case.settings)
+                scenes[limits] = open_.enter_context(Workbench(own))
+            return _watched(scenes[limits], case.ends == "stopped")
+
+        return recovery.run(servers, ask)
+
+
+def _watched(bench: Workbench, stop: bool) -> recovery.Outcome:
+    """Run a research to its end; when it is to be stopped, after its first call of a tool."""
+    request = TurnRequest(LOCAL_USER, recovery.QUESTION, intent="research")
+    turn = bench.runner.start(request)
+    events = []
+    for event in bench.runner.follow(LOCAL_USER, turn.id):
+        events.append(event)
+        if stop and event.kind == "step_finished" and "." in event.data["node"]:
+            bench.runner.cancel(LOCAL_USER, turn.id)
+    steps = [event.data for event in events if event.kind == "step_finished"]
+    notices = [event.data for event in events if event.kind == "notice"]
+    return recovery.Outcome(events[-1].kind, events[-1].data, steps, notices)
+
+
 EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]] = {
     "claims": _claims,
     "compression": _compression,
@@ -220,6 +263,7 @@ EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]]
     "memory": _memory,
     "metadata": _metadata,
     "ocr": _ocr,
+    "recovery": _recovery,
     "references": _references,
     "relevance": _relevance,
     "tables": _tables,

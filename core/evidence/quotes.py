@@ -130,6 +130,7 @@ def citation(n: int, hit: Hit, quote: str) -> Citation:
         boxes=where,
         scores=hit.scores,
         passage=chunk.text,
+        url=hit.url,
     )
 
 

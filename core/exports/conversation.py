@@ -147,11 +147,20 @@ def _part(part: Mapping[str, Any], said: Sequence[str]) -> list[str]:
             for head, row in zip(part["heads"], part["rows"], strict=True)
         ]
         blocks.append(grid([["", *map(plain, part["columns"])], *rows]))
+    if papers := part.get("papers"):
+        blocks.append("\n".join(f"- {plain(_listed(paper))}" for paper in papers))
     if exhibit := part["exhibit"]:
         blocks.append(f"*{plain(exhibit['caption'])}*" if exhibit["caption"] else "")
         if exhibit["rows"]:
             blocks.append(grid([[plain(cell) for cell in row] for row in exhibit["rows"]]))
     return blocks
+
+
+def _listed(paper: Mapping[str, Any]) -> str:
+    """Return a paper outside the library on one line, with its address to be read."""
+    year = f" ({paper['year']})" if paper["year"] else ""
+    parts = (", ".join(paper["authors"]) + year, paper["title"], paper["url"])
+    return ". ".join(part.strip() for part in parts if part.strip())
 
 
 def _pieces(turn: TurnRow) -> list[tuple[bool, str, Mapping[str, Any]]]:
@@ -200,8 +209,8 @@ def _selected(turn: TurnRow) -> list[str]:
 
 
 def _note(number: int, citation: Citation, translate: Translate) -> str:
-    page = translate(say("page {page:d}", page=citation.page))
-    return f"[^{number}]: {plain(f'{citation.title}, {page}: “{citation.quote}”')}"
+    place = citation.url or translate(say("page {page:d}", page=citation.page))
+    return f"[^{number}]: {plain(f'{citation.title}, {place}: “{citation.quote}”')}"
 
 
 def _reference(meta: PaperMeta) -> str:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 _PIECE = re.compile(r"[A-Za-z]{1,24}|[^\W\d_]|\d{1,3}|\s+|[\W_]")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
-_PER_MESSAGE = 4
+PER_MESSAGE = 4
 """Tokens that a chat template wraps around a message (role and separators)."""
 _PER_IMAGE = 1_000
 """Tokens of a picture some 1,400 pixels wide, as most models count."""
@@ -78,7 +78,7 @@ def estimate_tokens_of(characters: int, language: str) -> int:
 def estimate_messages(messages: Sequence[Message]) -> int:
     """Estimate the tokens of a whole prompt, with what its chat template adds."""
     return sum(
-        estimate_tokens(message.content) + _PER_MESSAGE + _PER_IMAGE * len(message.images)
+        estimate_tokens(message.content) + PER_MESSAGE + _PER_IMAGE * len(message.images)
         for message in messages
     )
 
@@ -109,7 +109,7 @@ def fit(
         reserve: tokens kept for the answer.
         per_passage: tokens that the prompt puts around each passage (a label, a fence).
     """
-    room = max(0, context_tokens - reserve - estimate_tokens(system) - 2 * _PER_MESSAGE)
+    room = max(0, context_tokens - reserve - estimate_tokens(system) - 2 * PER_MESSAGE)
     question = cut(question, max(room // 4, 1))
     selected = cut(selected, room // 4)
     left = room - estimate_tokens(question) - estimate_tokens(selected)

@@ -7,30 +7,32 @@ moment, also while the server is silent: cancelling the task closes the connecti
 import asyncio
 import contextlib
 import email.utils
+import json
 import queue
 import random
-import re
 import ssl
 import threading
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from pydantic import SecretStr
 
 from core.config import DEEPSEEK_URL, OPENAI_URL, Settings
 from core.errors import Cancelled, ModelFailed
-from core.models.budget import Message, estimate_messages, estimate_tokens
+from core.models.budget import PER_MESSAGE, Message, estimate_messages, estimate_tokens
 from core.models.failures import model_failure
+from core.models.sound import sound, sound_json
 from core.types import Usage
 from core.wording import say
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessageChunk
+    from langchain_core.messages import AIMessageChunk, BaseMessage
     from openai import APIStatusError
 
 DEEPSEEK_MODEL = "deepseek-chat"
@@ -43,8 +45,6 @@ _CANCEL_AGAIN_SECONDS = 0.05
 _POLL_SECONDS = 0.05
 _FORM_SIGNS = ("response_format", "json schema", "json_schema", "grammar")
 """In a refusal: the server cannot keep to the form that was asked for."""
-_UNSOUND = re.compile("[\x00\ud800-\udfff]")
-"""What no database takes: NUL, and halves of surrogate pairs."""
 _NO_KEY = "none"
 """Servers without keys (Ollama, vLLM) ignore it; the client insists on having one."""
 
@@ -141,8 +141,25 @@ class ChatModel:
         later one within the timeout of the one before. Failures are raised by the reply, also
         when the settings cannot work (no LLM_MODEL, a key with odd characters).
         """
-        sound = [message._replace(content=_sound(message.content)) for message in messages]
-        return ChatReply(self, sound, cancelled or threading.Event(), schema)
+        prompt = _Prompt(
+            [_wire(message._replace(content=_encodable(message.content))) for message in messages],
+            estimate_messages(messages),
+            schema=schema,
+        )
+        return ChatReply(self, prompt, cancelled or threading.Event())
+
+    def converse(
+        self,
+        messages: Sequence["BaseMessage"],
+        tools: Sequence[Mapping[str, Any]],
+        cancelled: threading.Event,
+    ) -> "ChatReply":
+        """Send a conversation in which tools (in OpenAI's form) may be called; else like `stream`.
+
+        The reply's `calls` are what the model wants called, once it has been read.
+        """
+        size = estimate_conversation(messages) + estimate_tokens(json.dumps(list(tools)))
+        return ChatReply(self, _Prompt(list(messages), size, tools=tools), cancelled)
 
     def check(self) -> None:
         """Ask the server for its list of models: is it there, and does it take the key?
@@ -219,9 +236,8 @@ class ChatModel:
 
     async def send(
         self,
-        messages: list[Message],
+        prompt: "_Prompt",
         chunks: "queue.SimpleQueue[Any]",
-        schema: Mapping[str, Any] | None = None,
     ) -> None:
         """Put the chunks of one reply on a queue; close the connection when cancelled."""
         self._check_settings()
@@ -231,7 +247,7 @@ class ChatModel:
             DefaultAsyncHttpxClient(verify=self._tls) as http,
             asyncio.timeout(self.timeout) as limit,
         ):
-            stream, chunk = await self._first_chunk(http, messages, schema)
+            stream, chunk = await self._first_chunk(http, prompt)
             async with contextlib.aclosing(stream):
                 while chunk is not None:
                     chunks.put(chunk)
@@ -239,14 +255,16 @@ class ChatModel:
                     chunk = await anext(stream, None)
 
     async def _first_chunk(
-        self, http: Any, messages: list[Message], schema: Mapping[str, Any] | None
+        self, http: Any, prompt: "_Prompt"
     ) -> "tuple[Any, AIMessageChunk | None]":
         from openai import APIStatusError
 
         for attempt in range(_ATTEMPTS + len(self._formats)):
-            form = self._response_format(schema) if schema else {}
+            form = self._response_format(prompt.schema) if prompt.schema else {}
+            if prompt.tools:
+                form["tools"] = list(prompt.tools)
             stream: AsyncIterator[AIMessageChunk] = self._client(http).astream(
-                [_wire(message) for message in messages], **form
+                prompt.messages, **form
             )
             try:
                 return stream, await anext(stream, None)
@@ -289,6 +307,23 @@ class ChatModel:
         return wait if wait <= min(_LONGEST_WAIT, self.timeout / 2) else None
 
 
+class _Prompt(NamedTuple):
+    """Messages as LangChain takes them, and about how many tokens they are with all beside them."""
+
+    messages: list[Any]
+    tokens: int
+    schema: Mapping[str, Any] | None = None
+    tools: Sequence[Mapping[str, Any]] = ()
+
+
+class ToolCall(NamedTuple):
+    """What a model wants called; `arguments` are None when they are no JSON object."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any] | None
+
+
 class ChatReply(Iterator[str]):
     """An answer as it comes. `text` is what has come so far, whatever happened then.
 
@@ -298,19 +333,19 @@ class ChatReply(Iterator[str]):
     def __init__(
         self,
         model: ChatModel,
-        messages: list[Message],
+        prompt: _Prompt,
         cancelled: threading.Event,
-        schema: Mapping[str, Any] | None = None,
     ) -> None:
         self.text = ""
         self.finish_reason = ""
         self._model = model
-        self._messages = messages
+        self._prompt = prompt
+        self._calling: list[AIMessageChunk] = []
         self._cancelled = cancelled
         self._reported: Usage | None = None
         self._over = False
         self._chunks: queue.SimpleQueue[AIMessageChunk | _End] = queue.SimpleQueue()
-        self._request = _Request(model.send(messages, self._chunks, schema), self._chunks)
+        self._request = _Request(model.send(prompt, self._chunks), self._chunks)
 
     @property
     def usage(self) -> Usage:
@@ -318,10 +353,27 @@ class ChatReply(Iterator[str]):
         if self._reported:
             return self._reported
         return Usage(
-            prompt_tokens=estimate_messages(self._messages),
+            prompt_tokens=self._prompt.tokens,
             completion_tokens=estimate_tokens(self.text),
             estimated=True,
         )
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        """The tools that the model wants called, each call with an id of its own.
+
+        Servers count ids anew in every reply; that of a malformed call is like no other.
+        """
+        if not self._calling:
+            return []
+        whole = sum(self._calling[1:], self._calling[0])
+        found: dict[str, ToolCall] = {}
+        for piece in whole.tool_call_chunks:
+            given = _arguments(piece["args"] or "")
+            theirs = piece["id"] if given is not None and piece["id"] not in found else None
+            own = theirs or uuid4().hex
+            found[own] = ToolCall(own, sound(piece["name"] or ""), given)
+        return list(found.values())
 
     def read(self) -> str:
         """Wait for the whole answer."""
@@ -362,7 +414,9 @@ class ChatReply(Iterator[str]):
                 prompt_tokens=item.usage_metadata["input_tokens"],
                 completion_tokens=item.usage_metadata["output_tokens"],
             )
-        piece = _UNSOUND.sub("\ufffd", str(item.text))
+        if item.tool_call_chunks:
+            self._calling.append(item)
+        piece = sound(str(item.text))
         self.text += piece
         return piece
 
@@ -370,14 +424,14 @@ class ChatReply(Iterator[str]):
         if isinstance(error, ModelFailed):
             raise error
         if isinstance(error, Exception):
-            raise self._model.failure(error, started=bool(self.text)) from error
+            raise self._model.failure(error, started=bool(self.text or self._calling)) from error
         if not self.finish_reason:
             raise ModelFailed(
                 say("The model's answer broke off before its end."),
                 hint=say("Ask again; what had come is kept."),
                 code="MODEL_CUT_OFF",
             )
-        if not self.text.strip():
+        if not self.text.strip() and not self._calling:
             raise ModelFailed(
                 say(
                     "The model gave an empty answer (it ended with '{ending}').",
@@ -437,7 +491,26 @@ def _is_about_form(message: str) -> bool:
     return any(sign in said for sign in _FORM_SIGNS)
 
 
-def _sound(text: str) -> str:
+def estimate_conversation(messages: Sequence["BaseMessage"]) -> int:
+    """Estimate the tokens of a conversation's messages, calls of tools among them."""
+    return sum(
+        estimate_tokens(str(message.text))
+        + sum(estimate_tokens(json.dumps(call)) for call in getattr(message, "tool_calls", ()))
+        + PER_MESSAGE
+        for message in messages
+    )
+
+
+def _arguments(text: str) -> dict[str, Any] | None:
+    """Return a call's arguments; nothing at all is a call without any."""
+    try:
+        value = sound_json(json.loads(text.strip() or "{}"))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _encodable(text: str) -> str:
     """Replace lone surrogates, which JSON in UTF-8 cannot carry, by '?'."""
     return text.encode("utf-8", "replace").decode("utf-8")
 

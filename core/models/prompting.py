@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 _FENCE = re.compile(
     r"<(?=\s*/?\s*(?:passage|reading|selected_by_the_reader|note|question|conversation|text_to_check"
-    r"|caption|topic|section)\b)",
+    r"|caption|topic|section|tool_result)\b)",
     re.IGNORECASE,
 )
 _SPECIAL = re.compile(r"<\|([^|>]{1,40})\|>")

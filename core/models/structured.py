@@ -1,19 +1,18 @@
 """A model's reply as data of a given shape: what does not fit the shape is None, never guessed."""
 
 import json
-import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from core.models.budget import Message
 from core.models.chat import ChatModel
+from core.models.sound import sound_json
 from core.types import Usage
 
-_UNSOUND = re.compile("[\x00\ud800-\udfff]")
 Shape = TypeVar("Shape", bound=BaseModel)
 
 
@@ -49,17 +48,6 @@ def parse(text: str, shape: type[Shape]) -> Shape | None:
     if start < 0 or end < start:
         return None
     try:
-        return shape.model_validate(_sound(json.loads(text[start : end + 1])))
+        return shape.model_validate(sound_json(json.loads(text[start : end + 1])))
     except (ValueError, ValidationError, RecursionError):
         return None
-
-
-def _sound(value: Any) -> Any:
-    """Return JSON without what no database takes: NUL, and halves of surrogate pairs."""
-    if isinstance(value, str):
-        return _UNSOUND.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [_sound(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _sound(item) for key, item in value.items()}
-    return value

@@ -32,7 +32,7 @@ class Wanted(BaseModel):
 def search_library(box: Toolbox, wanted: Wanted) -> dict[str, Any]:
     """Return passages, best first.
 
-    Data: `passages`, each with `paper_id`, `title`, `page`, `section`, `text`, `scores`.
+    Data: `passages`, each with `chunk_id`, `paper_id`, `title`, `page`, `section`, `text`, `scores`.
 
     Raises:
         ToolFailure: INVALID_ARGS, NOT_FOUND for a paper that is not in the library, EMPTY_RESULT.
@@ -54,6 +54,7 @@ def search_library(box: Toolbox, wanted: Wanted) -> dict[str, Any]:
     return {
         "passages": [
             {
+                "chunk_id": hit.chunk.id,
                 "paper_id": str(hit.chunk.paper_id),
                 "title": hit.title,
                 "page": hit.chunk.page,

@@ -140,16 +140,6 @@ def test_a_paper_without_any_and_a_library_without_papers(room, bench):
     assert asked.result["answer"] == "论文没有给出可以读取的图表。"
 
 
-@pytest.mark.parametrize(
-    ("question", "part"), [("Search the web", "compare"), ("上网调研", "比较")]
-)
-def test_research_says_in_one_sentence_what_to_do_instead(room, question, part):
-    asked = room.ask(room.offline, question, intent="research")
-    assert part in asked.result["answer"]
-    assert not asked.result["parts"]
-    assert not asked.result["sentences"]
-
-
 def test_stop_while_a_model_looks_shows_what_needs_none(room):
     room.model.reply = Reply(text=json.dumps(CHART), first_delay=20)
     runner, scope = room.modelled.runner, (room.papers["fusion"],)
