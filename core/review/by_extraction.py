@@ -19,6 +19,7 @@ from core.agent.choosing import choose, different, in_order, quoted
 from core.agent.draft import Draft
 from core.agent.looks import CLAIMS, DATA, LIMITS, METHOD, RESULTS, TASK
 from core.agent.state import TurnContext
+from core.evidence.numbering import defuse
 from core.evidence.verdict import judge
 from core.extractive.candidates import Candidate
 from core.memory.topics import distinctive, terms_in
@@ -111,14 +112,16 @@ def add_overview(draft: Draft, papers: Sequence[Source], topic: str, chinese: bo
     """Begin a review with what it is made of."""
     full = sum(paper.evidence == FULL for paper in papers)
     years = sorted(paper.year for paper in papers if paper.year)
-    span = f"{years[0]}–{years[-1]}" if years and years[0] != years[-1] else str(*years[:1])
+    span = "–".join(str(year) for year in dict.fromkeys((*years[:1], *years[-1:])))
     short = len(papers) - full
+    topic = defuse(topic)
     english = (
-        f"This review of “{topic}” is made of {_papers(len(papers))} ({span}): {full} read in full"
+        f"This review of “{topic}” is made of {_papers(len(papers))}{f' ({span})' if span else ''}: {full} read in full"
         + (f", {short} by the abstract only." if short else ".")
     )
-    han = f"本综述的题目是“{topic}”，依据 {len(papers)} 篇论文（{span}）写成：{full} 篇读了全文" + (
-        f"，{short} 篇只读了摘要。" if short else "。"
+    han = (
+        f"本综述的题目是“{topic}”，依据 {len(papers)} 篇论文{f'（{span}）' if span else ''}写成：{full} 篇读了全文"
+        + (f"，{short} 篇只读了摘要。" if short else "。")
     )
     draft.add_text(OVERVIEW[chinese], [draft.remark(han if chinese else english)])
 
@@ -224,7 +227,9 @@ def _add_alike(draft: Draft, pool: Sequence[Said], vectors: Array, chinese: bool
         if used & {one.sentence.text, other.sentence.text} or len(used) >= 2 * SHOWN:
             continue
         used |= {one.sentence.text, other.sentence.text}
-        names = _SAY_ALIKE[chinese].format(one=one.paper.title, other=other.paper.title)
+        names = _SAY_ALIKE[chinese].format(
+            one=defuse(one.paper.title), other=defuse(other.paper.title)
+        )
         items += [draft.remark(names), *(quoted(draft, said.sentence) for said in (one, other))]
     draft.add_text(AGREE[chinese], items or [draft.remark(_NO_AGREEMENT[chinese])])
 

@@ -9,7 +9,7 @@ from core.agent.draft import Draft
 from core.agent.looks import DATA, LIMITS, METHOD, RESULTS, TASK
 from core.agent.state import TurnContext
 from core.evidence.language import is_chinese
-from core.evidence.numbering import defuse
+from core.evidence.numbering import defuse, strip
 from core.models.budget import Message, cut, estimate_tokens
 from core.models.chat import ChatModel
 from core.models.structured import ask
@@ -114,7 +114,8 @@ def _arranged(
 
     add_overview(draft, papers, topic, chinese)
     for theme in review.themes:
-        draft.add_text(" ".join(theme.title.split()), stated(theme.sentences))
+        # a number in a title would be nobody's
+        draft.add_text(" ".join(strip(theme.title).split()), stated(theme.sentences))
     for title, found in (
         (AGREE, review.agreements),
         (DIFFER, review.disagreements),

@@ -21,7 +21,7 @@ from core.review.written import Written
 from core.types import AnswerSentence, Citation, Scope, Verdict
 
 ROUNDS = 2
-_AT_ONCE = 12
+AT_ONCE = 12
 """Sentences the model is asked to mend in one request."""
 _PASSAGE_TOKENS = 250
 _RANK = {"contradicted": 0, "unsupported": 1, "partly": 2, "supported": 3}
@@ -78,8 +78,12 @@ def repaired(
     chinese: bool,
     chat: ChatModel,
     context: TurnContext,
+    leave: int = 0,
 ) -> Written:
     """Let the model mend what its passages do not bear out; keep what is better than before.
+
+    Of more than it can be asked about at once, `leave` are left out at the beginning: an earlier
+    round tried them.
 
     Raises:
         ModelFailed: the model cannot be used.
@@ -89,7 +93,8 @@ def repaired(
     invented = sum(len(sentence.removed) for sentence in sentences)
     clean = tuple(sentence.text for sentence in sentences)
     written = replace(written, statements=clean, removed=written.removed + invented)
-    bad = [at for at, sentence in enumerate(sentences) if _is_bad(sentence.verdict)][:_AT_ONCE]
+    bad = [at for at, sentence in enumerate(sentences) if _is_bad(sentence.verdict)]
+    bad = (bad[leave:] or bad)[:AT_ONCE]
     if not bad:
         return written
     reference_of = reference_numbers(written.citations, papers)

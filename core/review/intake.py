@@ -1,6 +1,8 @@
 """Getting the papers of a review: their full text where there is one, else their abstract."""
 
 import hashlib
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -63,16 +65,14 @@ def take_in(parts: Parts, box: Toolbox, found: Found, name: str) -> tuple[UUID, 
         Unavailable: nothing can be stored now.
         Cancelled: it was stopped.
     """
-    file = parts.folder / name
-    if name and file.exists():
+    if name:
         try:
-            paper = _read(parts, box, found, file)
+            paper = _read(parts, box, found, parts.folder / name)
         except UnreadableFile:
             pass  # what arXiv sent cannot be read: the abstract stands in, and is called that
         else:
-            file.unlink(missing_ok=True)
-            return paper, "html" if file.suffix == ".html" else "pdf"
-    if not found["abstract"].strip():
+            return paper, "html" if name.endswith(".html") else "pdf"
+    if not (found["abstract"] or "").strip():
         raise BadInput(say("Neither its text nor an abstract can be had."), code="NO_TEXT")
     return parts.ingestor().add_abstract(box.user_id, _meta(found)), "abstract"
 
@@ -128,11 +128,27 @@ def _meta(found: Found) -> PaperMeta:
 
 def _keep(folder: Path, name: str, data: bytes) -> str:
     """Write a file whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
     part = folder / f"{name}.{uuid4().hex}.part"
-    part.write_bytes(data)
-    part.replace(folder / name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(data)
+        part.replace(folder / name)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise Unavailable(
+            say("What was fetched could not be kept: {reason}.", reason=error.strerror or ""),
+            hint=say("See whether there is room on the disk of the data folder."),
+        ) from error
     return name
+
+
+def tidy(folder: Path, older_than: float) -> None:
+    """Delete what was fetched so many seconds ago: by now it is in a library, or nobody's."""
+    for file in folder.glob("*"):
+        with suppress(FileNotFoundError):  # another process was first
+            if time.time() - file.stat().st_mtime > older_than:
+                file.unlink()
 
 
 def in_library(box: Toolbox, paper_id: UUID | None) -> bool:

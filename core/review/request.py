@@ -2,8 +2,9 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from core.db.text import storable
 from core.tools.arxiv_search import FIRST_YEAR, LAST_YEAR
 from core.wording import say
 
@@ -27,6 +28,14 @@ class ReviewRequest(BaseModel):
     year_to: int | None = Field(None, ge=FIRST_YEAR, le=LAST_YEAR)
     categories: tuple[str, ...] = ()
     confirm: bool = True
+
+    @field_validator("topic")
+    @classmethod
+    def _in_words(cls, topic: str) -> str:
+        topic = " ".join(storable(topic).split())
+        if sum(character.isalnum() for character in topic) < 2:
+            raise ValueError(say("the topic has no words"))
+        return topic
 
     @model_validator(mode="after")
     def _years_in_order(self) -> "ReviewRequest":

@@ -17,6 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from core.db.reviews import ReviewStore
 from core.errors import BadInput, DatabaseDown, LecternError, Unavailable
 from core.review import workflow
+from core.review.intake import tidy
 from core.review.parts import Parts
 from core.review.request import ReviewRequest
 from core.review.workflow import FIND, REVIEWS, WRITE, desk, workflow_id
@@ -30,10 +31,14 @@ LOCK = 0x1EC7E4_0000_0001
 HEIR_SECONDS = 5.0
 """Between two tries of a process without the lock to get it."""
 POLL_SECONDS = 0.2
+KEPT_SECONDS = 24 * 3600.0
+"""What was fetched is kept so long: two reviews may want the same paper."""
 LAST_SECONDS = 5.0
 """What steps get to notice that the process ends."""
 
 log = logging.getLogger(__name__)
+_TRY = select(func.pg_try_advisory_lock(LOCK))
+"""True also for whoever has it already: asked again and again, it tells whether one still has it."""
 _in_process = threading.Lock()
 """Held while DBOS lives in this process."""
 
@@ -110,26 +115,27 @@ class ReviewRuns:
         self._closing.set()
         self._heir.join(LAST_SECONDS)
         with self._lock:
-            if self._claim is not None:
-                desk.closing.set()
-                DBOS.destroy()
-                if not desk.wait(LAST_SECONDS):
-                    log.warning("a step of a review was left behind; it is done again")
-                self._claim.close()
-                self._claim = None
-                _in_process.release()
+            self._step_down()
         self._client.destroy()
 
     def _enqueue(self, name: str, review_id: UUID, run: int, what: str) -> None:
-        self._client.enqueue(
-            {
-                "workflow_name": name,
-                "queue_name": REVIEWS,
-                "workflow_id": workflow_id(review_id, run, what),
-            },
-            str(review_id),
-            run,
-        )
+        try:
+            self._client.enqueue(
+                {
+                    "workflow_name": name,
+                    "queue_name": REVIEWS,
+                    "workflow_id": workflow_id(review_id, run, what),
+                },
+                str(review_id),
+                run,
+            )
+        except (SQLAlchemyError, error.DBOSException) as failure:
+            refused = Unavailable(
+                say("The work on this review could not be begun."),
+                hint=say("Go on with it in a while."),
+            )
+            self._reviews.end(review_id, "failed", error=refused.to_json())
+            raise refused from failure
 
     # --- who does the work ----------------------------------------------------------------------
 
@@ -138,6 +144,9 @@ class ReviewRuns:
             try:
                 if self._claim is None:
                     self._claim_work()
+                elif not self._claim.scalar(_TRY):  # the server was away, and another was faster
+                    with self._lock:
+                        self._step_down()
             except (SQLAlchemyError, LecternError):
                 log.warning("reviews cannot be taken over now", exc_info=True)
 
@@ -162,9 +171,21 @@ class ReviewRuns:
                 ) from failure
             self._claim = claim
 
+    def _step_down(self) -> None:
+        """Leave the work to another process: steps in hand end and leave nothing behind."""
+        if self._claim is None:
+            return
+        desk.closing.set()
+        DBOS.destroy()
+        if not desk.wait(LAST_SECONDS):
+            log.warning("a step of a review was left behind; it is done again")
+        self._claim.close()
+        self._claim = None
+        _in_process.release()
+
     def _claimed(self) -> Connection | None:
         connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        if connection.scalar(select(func.pg_try_advisory_lock(LOCK))):
+        if connection.scalar(_TRY):
             return connection
         connection.close()
         return None
@@ -193,6 +214,7 @@ class ReviewRuns:
             polling_interval_sec=POLL_SECONDS,
         )
         self._end_the_lost()
+        tidy(parts.folder, KEPT_SECONDS)
 
     def _end_the_lost(self) -> None:
         """Tell of reviews that are noted as being worked on though nothing works on them."""

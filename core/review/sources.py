@@ -8,6 +8,7 @@ from uuid import UUID
 from core.agent.reading_notes import hits_of, own_text
 from core.db.reviews import ReviewPaper, ReviewRow
 from core.errors import NotFound
+from core.evidence.numbering import defuse
 from core.tools.catalogue import build_citations
 from core.tools.toolbox import Toolbox
 from core.types import Hit, Scope
@@ -36,7 +37,8 @@ class Source:
     @property
     def short(self) -> str:
         """Return how a table names it: first author and year."""
-        first = self.authors[0].split(",")[0].split()[-1] if self.authors else self.title[:30]
+        names = [name.split(",")[0].split() for name in self.authors]
+        first = next((words[-1] for words in names if words), defuse(self.title)[:30])
         others = " et al." if len(self.authors) > 1 else ""
         return f"{first}{others} {self.year or ''}".strip()
 

@@ -260,7 +260,7 @@ def check(review: str, run: int, data: dict[str, Any]) -> tuple[str, dict[str, A
 @DBOS.step()
 def repair(review: str, run: int, number: int, data: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Mend what does not hold."""
-    return _writing(review, run, f"repair {number}", lambda writer: writer.repair(data))
+    return _writing(review, run, f"repair {number}", lambda writer: writer.repair(data, number))
 
 
 @DBOS.step()

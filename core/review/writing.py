@@ -10,7 +10,7 @@ from core.db.reviews import ReviewRow
 from core.errors import BadInput, Cancelled, ModelFailed
 from core.evidence.language import is_chinese
 from core.review import by_extraction, by_model
-from core.review.check import checked, cite_the_uncited, reference_numbers, repaired
+from core.review.check import AT_ONCE, checked, cite_the_uncited, reference_numbers, repaired
 from core.review.parts import Parts
 from core.review.sources import ABSTRACT, FULL, Source, Sources, sources
 from core.review.written import Written
@@ -57,7 +57,7 @@ class Writer:
         self._stop_here()
         return written.to_json()
 
-    def repair(self, data: dict[str, Any]) -> dict[str, Any]:
+    def repair(self, data: dict[str, Any], number: int = 1) -> dict[str, Any]:
         """Return the draft with what its passages do not bear out mended where the model can."""
         written = Written.from_json(data)
         chat = self._context.chat
@@ -65,7 +65,8 @@ class Writer:
             return data
         try:
             papers = self._sources().papers
-            mended = repaired(written, papers, self._chinese, chat, self._context)
+            tried = AT_ONCE * (number - 1)
+            mended = repaired(written, papers, self._chinese, chat, self._context, tried)
         except ModelFailed as error:
             self._tell(error)
             return data

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from pydantic import ValidationError
 from sqlalchemy import make_url
 
 from core.db.engine import database_urls
@@ -475,3 +477,60 @@ def test_where_the_queue_may_not_be_set_up_it_is_said_and_the_rest_works(make_be
         with psycopg.connect(database_url, autocommit=True) as connection:
             connection.execute(f"DROP OWNED BY {role}")
             connection.execute(f"DROP ROLE {role}")
+
+
+def test_numbers_in_titles_topics_and_themes_are_nobodys(review_bench, arxiv, model_server):
+    feed = arxiv.answers[0][2].replace(SUBJECTS[0][1].encode(), b"Fusing [3] rankings [1]")
+    arxiv.answers = [(200, {}, feed)]
+    theme = {"title": "Fusion [9] of [1]", "sentences": [{"text": SUBJECTS[1][3], "papers": [1]}]}
+    model_server.reply = Reply(
+        lambda body: json.dumps({"themes": [theme]} if "themes" in str(body) else {})
+    )
+    topic = "rank fusion [3] and [77] memory"
+    for bench in (
+        review_bench(),
+        review_bench(LLM_BASE_URL=model_server.url, LLM_MODEL="loopback-model"),
+    ):
+        document = written(bench, topic=topic, top=8).document
+        assert document["stats"]["removed_numbers"] == 0
+        known = {r["n"] for r in document["references"]}
+        heads = [head for part in document["parts"] for head in (part["title"], *part["heads"])]
+        texts = [shown(document, s["text"]) for s in document["sentences"]]
+        found = [int(n) for text in heads + texts for n in re.findall(r"\[(\d+)\]", text)]
+        assert set(found) <= known
+        assert not any(re.search(r"\[\d", head) for head in heads)
+        assert "(3)" in texts[0]
+        bench.close()
+
+
+def test_a_paper_whose_authors_have_no_names_breaks_nothing(review_bench, arxiv):
+    feed = arxiv.answers[0][2].replace(b"<name>Ada M\xc3\xbcller</name>", b"<name>,</name>")
+    arxiv.answers = [(200, {}, feed)]
+    assert written(review_bench(), top=2).state == "finished"
+
+
+@pytest.mark.parametrize("topic", ["??", "\x00\x00 ", "  a  ", "🙂🙂🙂"])
+def test_a_topic_without_words_is_refused(topic):
+    with pytest.raises(ValidationError):
+        ReviewRequest(topic=topic)
+
+
+def test_two_reviews_of_one_topic_at_once_fetch_no_paper_in_vain(review_bench, arxiv):
+    bench = review_bench()
+    request = ReviewRequest(topic=TOPIC, top=3, confirm=False)
+    both = [bench.review_runs.start(LOCAL_USER, request) for _ in range(2)]
+    rows = [wait(bench, number) for number in both]
+    assert [row.state for row in rows] == ["finished", "finished"]
+    for row in rows:
+        assert {r["evidence"] for r in row.document["references"]} == {"full_text"}
+    assert len(bench.papers.papers(LOCAL_USER)) == 3
+
+
+def test_a_full_disk_fails_the_papers_with_the_reason(review_bench, arxiv):
+    bench = review_bench()
+    folder = bench.settings.data_dir / "fetched"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.write_text("a file where the folder should be")
+    row = written(bench, top=2)
+    assert row.state == "failed"
+    assert all(paper.error["message"] for paper in row.chosen)
