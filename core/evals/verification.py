@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.evals.sets import read_jsonl
-from core.evidence.verdict import Encoder, assess
+from core.evidence.closest import Encoder
+from core.evidence.verdict import assess
 from core.retrieval.bm25 import Bm25Index
 from core.retrieval.tokenize import query_terms, tokenize
 
