@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from core.evidence.alike import coverage, shared
 from core.evidence.facts import Facts, facts, joined
 from core.evidence.sentences import sentences
 from core.models.embed import Vectors
@@ -33,10 +34,9 @@ class Evidence:
     facts: Facts
     whole: Facts
     after: str
-    coverage: float
-    cosine: float
     same_language: bool
     related: float
+    support: float
 
 
 def closest(claim: str, claim_facts: Facts, passages: Sequence[str], embedder: Encoder) -> Evidence:
@@ -49,7 +49,7 @@ def closest(claim: str, claim_facts: Facts, passages: Sequence[str], embedder: E
     singles = [[facts(text) for text in texts] for texts in split]
     read = [found for passage in singles for found in passage]
     read += [joined(a, b) for passage in singles for a, b in itertools.pairwise(passage)]
-    covered = np.array([coverage(claim_facts, found) for found in read])
+    covered = np.array([shared(claim_facts, found) for found in read])
     kept = np.argsort(-covered, kind="stable")[:MOST_SENTENCES]
     vectors = embedder.encode([claim, *(texts[i] for i in kept)])
     cosines = np.asarray(vectors[1:] @ vectors[0])
@@ -58,16 +58,12 @@ def closest(claim: str, claim_facts: Facts, passages: Sequence[str], embedder: E
     related = related - _PAIR_COST * (kept >= pairs_from)
     best = int(np.argmax(related))
     at = int(kept[best])
-    return Evidence(
-        texts[at],
-        read[at],
-        facts(" ".join(passages)),
-        following[at],
-        float(covered[at]),
-        float(cosines[best]),
-        bool(same[best]),
-        float(max(0.0, related[best])),
-    )
+    cosine, same_language = float(cosines[best]), bool(same[best])
+    covers = coverage(claim_facts, read[at])
+    whole = facts(" ".join(passages))
+    near = max(0.0, 0.5 * covers + 0.5 * cosine if same_language else cosine)
+    support = 0.5 * near + 0.5 * coverage(claim_facts, whole) if same_language else near
+    return Evidence(texts[at], read[at], whole, following[at], same_language, near, support)
 
 
 def _windows(split: Sequence[Sequence[str]]) -> tuple[list[str], list[str], int]:
@@ -77,12 +73,3 @@ def _windows(split: Sequence[Sequence[str]]) -> tuple[list[str], list[str], int]
     after = [text for texts in split for text in [*texts[1:], ""]]
     after_pairs = [text for texts in split for text in [*texts[2:], ""][: len(texts) - 1]]
     return [*singles, *pairs], [*after, *after_pairs], len(singles)
-
-
-def coverage(claim: Facts, evidence: Facts) -> float:
-    """Return the share of the claim's content words and quantities that the evidence has."""
-    total = len(claim.stems) + len(claim.quantities)
-    if not total:
-        return 0.0
-    numbers = sum(any(q.agrees(e) for e in evidence.quantities) for q in claim.quantities)
-    return (len(claim.stems & evidence.stems) + numbers) / total

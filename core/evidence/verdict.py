@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from core.evidence import numbering
+from core.evidence.alike import coverage
 from core.evidence.cells import is_value, read_value
 from core.evidence.clashes import ALIKE, CLAUSE, Clash, first_clash
-from core.evidence.closest import Encoder, Evidence, closest, coverage
+from core.evidence.closest import Encoder, Evidence, closest
 from core.evidence.facts import facts
 from core.evidence.sentences import sentences
 from core.evidence.verbatim import contains
@@ -34,9 +35,13 @@ REASONS: dict[str, str] = {
     "counted": phrase("in the passage {ours} counts something else"),
     "name": phrase("the passage speaks of {theirs}, not {ours}"),
     "no_name": phrase("{ours} is not in the passage"),
+    "elsewhere": phrase("the passage says this of {theirs}, not of {ours}"),
     "negation": phrase("one of the two negates what the other says"),
     "direction": phrase("the passage says the opposite: {ours}"),
     "swapped": phrase("the comparison runs the other way round"),
+    "level": phrase("only one of the two finds a difference"),
+    "only": phrase("the passage says this only of {ours}"),
+    "narrower": phrase("the passage does not say that this is the only case"),
     "replaced": phrase("the passage says “{theirs}”, not “{ours}”"),
     "refuted": phrase("the passage reports this only to reject it"),
     "stronger": phrase("the passage says this of some, not of all"),
@@ -59,6 +64,8 @@ _SMALL_TALK = re.compile(
 )
 
 # Set by hand; indexed by whether both are in one language.
+_KEPT: dict[VerdictLabel, float] = {"contradicted": 0.7, "unsupported": 0.9, "partly": 1.0}
+"""What a clash leaves of the strength of support; chosen on even claims of `eval verification`."""
 _ENOUGH = {True: 0.6, False: 0.5}
 _SOME = {True: 0.45, False: 0.35}
 
@@ -164,15 +171,10 @@ def assess(sentence: str, passages: Sequence[str], embedder: Encoder) -> Assessm
         read = read_value(claim, claim_facts, passages)
         return _assessment(read, float(read.label == "supported"))
     evidence = closest(claim, claim_facts, passages, embedder)
-    support = evidence.related
     clash = first_clash(claim_facts, evidence)
     if clash is None:
-        clash = _grade(claim, evidence)
-    elif clash.label != "partly":
-        support *= 0.3
-    else:
-        support *= 0.7
-    return _assessment(clash, support)
+        return _assessment(_grade(claim, evidence), evidence.support)
+    return _assessment(clash, _KEPT[clash.label] * evidence.support)
 
 
 def _assessment(clash: Clash, support: float) -> Assessment:
