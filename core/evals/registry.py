@@ -50,6 +50,7 @@ from core.workbench import Workbench
 
 _ROOT = Path(__file__).resolve().parents[2]
 OWN_SETS = _ROOT / "data" / "evals"
+PAIRS = (OWN_SETS / "verification.jsonl", OWN_SETS / "verification_more.jsonl")
 SAMPLES = _ROOT / "data" / "samples"
 SHARED_SETS = _ROOT.parent / "shared" / "data"
 
@@ -180,7 +181,7 @@ def _followups(settings: Settings, data: Path | None, papers: Path | None) -> di
 
 def _verification(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
     embedder = load_embedders(settings.embedding_model_names)[0]
-    found: dict[str, Any] = {"pairs": verification.pairs(OWN_SETS / "verification.jsonl", embedder)}
+    found: dict[str, Any] = {"pairs": verification.pairs(PAIRS, embedder)}
     shared = data or (SHARED_SETS if SHARED_SETS.is_dir() else None)
     if shared:
         found["scifact"] = verification.scifact(shared / "ret_scifact", embedder)

@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.evals.sets import read_jsonl
-from core.evidence.verdict import Encoder, assess
+from core.evidence.closest import Encoder
+from core.evidence.verdict import assess
 from core.retrieval.bm25 import Bm25Index
 from core.retrieval.tokenize import query_terms, tokenize
 
 CALLED = {"SUPPORT": "supported", "CONTRADICT": "contradicted", "MISS": "near miss"}
 
 
-def pairs(path: Path, embedder: Encoder) -> dict[str, Any]:
+def pairs(paths: Sequence[Path], embedder: Encoder) -> dict[str, Any]:
     """Judge the minimal pairs; by half and kind, the share of claims with the right verdict.
 
     `flips` is the share of pairs in which only the true claim is called supported.
@@ -31,6 +32,7 @@ def pairs(path: Path, embedder: Encoder) -> dict[str, Any]:
     """
     rows = [
         {**row, "said": assess(row["claim"], [row["passage"]], embedder).label}
+        for path in paths
         for row in read_jsonl(path)
     ]
     return {
@@ -38,7 +40,7 @@ def pairs(path: Path, embedder: Encoder) -> dict[str, Any]:
             kind: _pair_figures(
                 [r for r in rows if r["half"] == half and kind in ("all", r["kind"])]
             )
-            for kind in ("all", *dict.fromkeys(row["kind"] for row in rows))
+            for kind in ("all", *dict.fromkeys(r["kind"] for r in rows if r["half"] == half))
         }
         for half in dict.fromkeys(row["half"] for row in rows)
     }

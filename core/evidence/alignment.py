@@ -24,8 +24,11 @@ from core.evidence.lexicon import (
 _TOKEN = re.compile(rf"[^\W\d_{CJK}][^\W_{CJK}]*|[{CJK}]|\d[\d.,]*")
 _NO_CONTENT = STOP_WORDS | frozenset(NEGATIONS) | frozenset("没未无不")
 _LISTED = re.compile(r"(?:[,;、]|\b(?:and|or)\b|[和与及或])(?:\s*(?:and|or)\b)?")
+_PASSIVE = re.compile(
+    r"\b(?:is|are|was|were|be|been|being) (?:\w+ly )?\w+(?:ed|en|wn|lt|pt|de|ld)\b"
+)
 _LONGEST_THING = 8
-_DIRECTIONS = frozenset().union(*(pole for axis in AXES[:3] for pole in axis))
+_DIRECTIONS = frozenset("多少极很最").union(*(pole for axis in AXES[:3] for pole in axis))
 _NO_HAN = frozenset(HAN_FUNCTION) - {"中"}
 _NEAR = {True: 0.6, False: 0.5}
 """The share of the claim's tokens from which it is nearly verbatim; of Han characters and words."""
@@ -72,9 +75,33 @@ def exchanged(claim: Facts, evidence: Facts) -> bool:
     mine, theirs = set(_TOKEN.findall(claim.text)), set(_TOKEN.findall(evidence.text))
     if (mine & MIRRORED) != (theirs & MIRRORED) or claim.words & SYMMETRIC:
         return False
+    if bool(_PASSIVE.search(claim.text)) != bool(_PASSIVE.search(evidence.text)):
+        return False
     if len(_LISTED.findall(claim.text)) > 1:
         return False
     return _mirrored(*_shared(_tokens(claim), _tokens(evidence)))
+
+
+def exclusive(claim: Facts, near: Facts, whole: Facts) -> tuple[str, str] | None:
+    """Return one of a kind that the claim has and the passage has not, and the one it has instead."""
+    for group in EXCLUSIVE:
+        mine, theirs = _of_kind(group, claim), _of_kind(group, near)
+        new = sorted(word for word in mine if not _has(word, whole))
+        other = sorted(word for word in theirs if not _has(word, claim))
+        if new and other and not any(_akin(a, b) for a in new for b in other):
+            return new[0], other[0]
+    return None
+
+
+def _of_kind(group: frozenset[str], found: Facts) -> frozenset[str]:
+    tokens = group.intersection(found.tokens)
+    return tokens | {w for w in group if not w.isascii() and len(w) > 1 and w in found.text}
+
+
+def _has(word: str, found: Facts) -> bool:
+    if not word.isascii():
+        return word in found.text
+    return stem(word) in found.stems or any(_synonymous(word, token) for token in found.tokens)
 
 
 def _shared(mine: list[str], theirs: list[str]) -> tuple[list[str], list[str]]:
@@ -180,9 +207,10 @@ def _han_change(run: _Run, claim: str, evidence: str, handled: frozenset[str]) -
         if b not in claim
     ):
         return Change(mine, theirs, True)
-    if _is_handled(mine, claim, handled) and _is_handled(theirs, evidence, handled):
+    mine, theirs = _unlisted(mine, claim, handled), _unlisted(theirs, evidence, handled)
+    if not mine or mine in evidence or (theirs and theirs in claim):
         return None
-    return Change(mine, theirs, False)
+    return Change(mine, theirs or "".join(run.found), False)
 
 
 def _named(piece: str, text: str) -> bool:
@@ -195,11 +223,11 @@ def _overlap(word: str, piece: str, text: str) -> bool:
     return not word.isascii() and (piece in word or word in piece) and word in text
 
 
-def _is_handled(piece: str, text: str, handled: frozenset[str]) -> bool:
-    """Return whether `piece` is made of words of the lists only."""
+def _unlisted(piece: str, text: str, handled: frozenset[str]) -> str:
+    """Return what is left of `piece` without the words of the lists."""
     known = [w for w in (*HAN_SYNONYMS, *HAN_NEGATIONS, *handled) if _overlap(w, piece, text)]
     if any(piece in word for word in known):
-        return True
+        return ""
     for word in sorted(known, key=len, reverse=True):
         piece = piece.replace(word, "")
-    return not piece
+    return piece

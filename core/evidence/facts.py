@@ -12,11 +12,14 @@ from core.evidence.lexicon import (
     AXES,
     HAN_COUNTED,
     HAN_FUNCTION,
+    HAN_MEASURED,
     HAN_NEGATIONS,
     HAN_NOT_NEGATIONS,
+    IRREGULAR,
     NEGATIONS,
     NOT_NEGATIONS,
     NUMBER_WORDS,
+    PHRASES,
     SCALES,
     STOP_WORDS,
     UNITS,
@@ -24,9 +27,9 @@ from core.evidence.lexicon import (
 from core.evidence.numerals import in_digits, raise_exponents
 
 _HAN_RUN = re.compile(f"[{CJK}]+")
-_LETTER = "A-Za-zÀ-ɏΑ-ω"
+LETTER = "A-Za-zÀ-ɏΑ-ω"
 _NO_POWER = r"(?!(?<=\d)e[-+]?\d)"
-_LATIN = re.compile(rf"{_NO_POWER}[{_LETTER}][{_LETTER}0-9]*(?:[-'’.][{_LETTER}0-9]+)*")
+_LATIN = re.compile(rf"{_NO_POWER}[{LETTER}][{LETTER}0-9]*(?:[-'’.][{LETTER}0-9]+)*")
 _UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
 _SCALE = (
     r"thousand|million|billion|trillion|hundred|bn|[kKMB](?![A-Za-z])|百万|千万|十亿|[百千万亿]"
@@ -36,7 +39,8 @@ _QUANTITY = re.compile(
     r"(?P<number>\d+(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+(?:e[-+]?\d+)?)"
     rf"(?:[ \t-]?(?P<scale>{_SCALE}))?"
     rf"(?:[ \t-]?(?P<unit>{_UNIT})(?![A-Za-z]))?"
-    rf"(?:[ \t-]*(?P<noun>[A-Za-z][A-Za-z-]+)|(?<=\d{{4}})年,?(?P<act>[{CJK}]{{2}}))?",
+    rf"(?:[ \t-]*(?P<noun>[A-Za-z][A-Za-z-]+)|(?<=\d{{4}})年,?(?P<act>[{CJK}]{{2}})"
+    rf"|(?P<measure>[{''.join(HAN_MEASURED)}])(?![{CJK}]?[关比]))?",
     re.IGNORECASE,
 )
 _WORD_NUMBER = re.compile(
@@ -56,6 +60,7 @@ _OUT_OF = re.compile(
     r" (?:the|our|all|these|those) (?:[a-z0-9]+ )?(?P<noun>[a-z][a-z-]+)\b", re.IGNORECASE
 )
 """Three of the nine *sites*."""
+_NOUN = re.compile(r" ([A-Za-z][A-Za-z-]+)")
 _LABEL = re.compile(
     r"(?<![A-Za-z0-9.°’'=/+*^(_-])(?:(?<!^)(?<!^[\"“])(?<![.!?:] )(?<!\d )A|A(?= (?:is|was|beats"
     r"|outperforms|outperformed|exceeds|causes|and B)\b)|(?<!\d )[B-HJ-Z])(?![A-Za-z0-9]|[-.'’^(]\w"
@@ -66,12 +71,19 @@ _FORMULA = re.compile(r"[OΘΩ]\s?\((?:[^()]|\([^()]*\))*\)|[A-Za-z]\^\{?-?\w+\}
 _CITED_NAME = re.compile(r"[A-Z][\w-]+(?= (?:et al|and colleagues|and co-?workers)\b)")
 _HAN_BOTH = re.compile(r"(?:既|也)(没有|[不没未无])(.+?)(?:也|又|亦)(?:没有|[不没未无])")
 _DENIAL = re.compile(r"\b(?:neither|not|no|never|cannot)\b|n['’]t\b")
+_DASH = re.compile(
+    r"(?<=[a-z]{3})-(?=(?:without|not|no|but|which|and|yet)\b)|[–—]{1,2}(?=[a-z]{2})"
+)
+_SCOPE_END = re.compile(
+    r"[,;:()。]|[.!?](?=\s|$)|\b(?:but|whereas|while|although|though|however|because)\b"
+)
 _SUFFIXES = (
     "izations", "isations", "ization", "isation", "ations", "ation", "ingly", "ments", "ment",
     "ions", "ings", "ion", "ing", "ies", "ied", "ers", "ors", "er", "or", "ed", "es", "ly", "s",
     "e", "y",
 )  # fmt: skip
 _LONGEST_STEM = 7
+_PHRASES = tuple((re.compile(pattern), word) for pattern, word in PHRASES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +119,23 @@ class Quantity:
         return abs(self.value - other.value) <= 1e-6 * max(abs(self.value), abs(other.value))
 
 
+def comparable(one: Quantity, other: Quantity) -> bool:
+    """Return whether two quantities may be of one thing: by unit, by what they count, or by looks."""
+    if one.measures or other.measures:
+        return one.measures == other.measures
+    if (
+        one.noun
+        and other.noun
+        and one.noun.isascii() == other.noun.isascii()
+        and one.looks != "year"
+    ):
+        return one.noun == other.noun
+    return one.looks == other.looks
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The checkable parts of one stretch of text."""
+    """The checkable parts of one stretch of text; `denials`: what each negation is about, as stems."""
 
     text: str
     words: frozenset[str]
@@ -117,9 +143,14 @@ class Facts:
     stems: frozenset[str]
     names: frozenset[str]
     quantities: tuple[Quantity, ...]
-    negated: bool
+    denials: tuple[frozenset[str], ...]
     poles: frozenset[tuple[int, bool]]
     chinese: bool
+
+    @property
+    def negated(self) -> bool:
+        """Return whether an odd number of negations is left once idioms are taken out."""
+        return len(self.denials) % 2 == 1
 
 
 @lru_cache(maxsize=2_000)
@@ -128,10 +159,14 @@ def facts(text: str) -> Facts:
 
     Remembered: every sentence of an answer is held against the same passages.
     """
-    plain = normalise(text)
+    plain = _DASH.sub(" - ", normalise(text))
     folded = fold_case(plain)
     tokens = tuple(match.group() for match in _LATIN.finditer(folded))
-    words = frozenset(tokens) | _table_words(folded)
+    plainer = _in_table_words(folded)
+    words = frozenset(
+        part for m in _LATIN.finditer(plainer) for part in (m.group(), *m.group().split("-"))
+    )
+    words |= _table_words(plainer)
     return Facts(
         text=folded,
         words=words,
@@ -139,7 +174,7 @@ def facts(text: str) -> Facts:
         stems=content(folded),
         names=names(plain),
         quantities=tuple(quantities(plain)),
-        negated=_negated(folded),
+        denials=tuple(_denials(plainer)),
         poles=_poles(words),
         chinese=is_chinese(plain),
     )
@@ -154,7 +189,7 @@ def joined(one: Facts, other: Facts) -> Facts:
         stems=one.stems | other.stems,
         names=one.names | other.names,
         quantities=one.quantities + other.quantities,
-        negated=one.negated != other.negated,
+        denials=one.denials + other.denials,
         poles=one.poles | other.poles,
         chinese=is_chinese(one.text + other.text),
     )
@@ -177,6 +212,13 @@ def fold_case(plain: str) -> str:
     return "".join(letters)
 
 
+def _in_table_words(folded: str) -> str:
+    """Return `folded` with phrases in one word of the tables: "went down" → "decreased"."""
+    for pattern, word in _PHRASES:
+        folded = pattern.sub(word, folded)
+    return folded
+
+
 def content(folded: str) -> frozenset[str]:
     """Return stems of the content words of case-folded text; Chinese as pairs of characters."""
     stems = {
@@ -193,6 +235,7 @@ def content(folded: str) -> frozenset[str]:
 
 def stem(word: str) -> str:
     """Return `word` without its commonest English ending, cut to seven letters."""
+    word = IRREGULAR.get(word, word)
     for suffix in _SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
             word = word[: -len(suffix)]
@@ -209,7 +252,7 @@ def names(plain: str) -> frozenset[str]:
     found = {re.sub(r"\s", "", m.group()).casefold() for m in _FORMULA.finditer(plain)}
     found |= {m.group().casefold() for m in _CITED_NAME.finditer(plain)}
     labels = {m.group() for m in _LABEL.finditer(plain)}
-    for match in re.finditer(rf"{_NO_POWER}[A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+)*", plain):
+    for match in re.finditer(rf"{_NO_POWER}[{LETTER}][{LETTER}0-9]*(?:[-.][{LETTER}0-9]+)*", plain):
         word = match.group()
         inner = any(c.isupper() or c.isdigit() for c in word[1:])
         capital = inner or (word[0].isupper() and not _opens(plain, match.start()))
@@ -267,6 +310,9 @@ def _quantity(match: re.Match[str], after: str) -> Quantity:
     if match["sign"]:
         value = -value
     measures, factor = UNITS.get((match["unit"] or "").casefold(), ("", 1.0))
+    if match["measure"]:
+        shown = match.group()[: match.start("measure") - match.start()]
+        return Quantity(value, noun=HAN_MEASURED[match["measure"]], after=after, text=shown)
     if match["act"]:
         return Quantity(value, noun=match["act"], text=match["number"])
     shown = match.group()
@@ -279,7 +325,10 @@ def _counted(match: re.Match[str]) -> str:
     noun = (match["noun"] or "").casefold()
     if noun == "of" and (whole := _OUT_OF.match(match.string, match.end("noun"))):
         noun = whole["noun"].casefold()
-    return "" if noun in STOP_WORDS else stem(noun)
+    if noun.endswith("ed"):  # "867 returned the form", "40 enrolled patients"
+        follows = _NOUN.match(match.string, match.end("noun"))
+        noun = follows.group(1).casefold() if follows else ""
+    return "" if noun in STOP_WORDS or not noun else stem(noun)
 
 
 def _table_words(folded: str) -> frozenset[str]:
@@ -290,19 +339,23 @@ def _table_words(folded: str) -> frozenset[str]:
 
 
 def _poles(words: frozenset[str]) -> frozenset[tuple[int, bool]]:
-    return frozenset(pole for word in words for pole in _POLES.get(word, ()))
+    return frozenset(pole for word in words for pole in POLES.get(word, ()))
 
 
-def _negated(folded: str) -> bool:
-    """Return whether an odd number of negations is left once idioms are taken out."""
+def _denials(folded: str) -> Iterator[frozenset[str]]:
+    """Yield the content of what each negation denies: up to the next mark, or before it."""
     for idiom in (*NOT_NEGATIONS, *HAN_NOT_NEGATIONS):
         folded = folded.replace(idiom, " ")
     folded = _one_negation(folded)
-    count = sum(1 for m in _LATIN.finditer(folded) if _is_negation(m.group()))
+    for match in _LATIN.finditer(folded):
+        if _is_negation(match.group()):
+            follows = _SCOPE_END.split(folded[match.end() :], maxsplit=1)[0]
+            before = _SCOPE_END.split(folded[: match.start()])[-1]
+            yield content(follows) or content(f"{before} {match.group()}")
     for word in HAN_NEGATIONS:
-        count += folded.count(word)
+        for _ in range(folded.count(word)):
+            yield content(folded)
         folded = folded.replace(word, " ")
-    return count % 2 == 1
 
 
 def _one_negation(folded: str) -> str:
@@ -321,11 +374,11 @@ def _is_negation(word: str) -> bool:
     return word in NEGATIONS or word.endswith(("n't", "n’t"))
 
 
-_POLES: dict[str, list[tuple[int, bool]]] = {}
+POLES: dict[str, list[tuple[int, bool]]] = {}
 for _i, _axis in enumerate(AXES):
     for _up, _pole in zip((True, False), _axis, strict=True):
         for _word in _pole:
-            _POLES.setdefault(_word, []).append((_i, _up))
+            POLES.setdefault(_word, []).append((_i, _up))
 _HAN_TABLE = frozenset(
     word
     for table in (

@@ -54,7 +54,8 @@ HAN_FUNCTION = "的了在是和与对为中而且及或被把将也都就还又�
 
 NEGATIONS = (
     "not", "no", "never", "without", "none", "nor", "neither", "cannot", "fail", "fails", "failed",
-    "lack", "lacks", "lacked", "lacking", "absence", "absent", "unable", "hardly", "nothing",
+    "lack", "lacks", "lacked", "lacking", "absence", "absent", "unable", "hardly", "nothing", "scarcely",
+    "nobody", "nowhere", "unaffected", "unchanged", "unaltered", "unrelated", "uncorrelated",
 )  # fmt: skip
 HAN_NEGATIONS = (
     "没有", "没能", "无法", "不能", "不会", "不是", "不存在", "不需要", "不需", "无需", "未能",
@@ -69,26 +70,164 @@ NOT_NEGATIONS = (
 HAN_NOT_NEGATIONS = (
     "不仅", "不但", "不只", "不断", "不同", "不过", "不少", "不久", "不论", "不管", "不等", "不确定性",
     "无论", "无监督", "无线", "无人机", "无偏", "未来", "未知", "不可或缺", "不得不", "无穷", "无关紧要",
-    "不如", "不平衡", "不稳定性", "不变性", "无向图", "无序", "不良", "不良反应", "不利", "无机",
+    "不如", "不平衡", "不稳定性", "不变性", "无向图", "无序", "不良", "不良反应", "不利", "无机", "不及",
 )  # fmt: skip
+
+PHRASES: tuple[tuple[str, str], ...] = (
+    (r"\b(?:at least|no (?:fewer|less) than|not (?:fewer|less) than|a minimum of)\b", "atleast"),
+    (r"\b(?:at most|no more than|not more than|up to|a maximum of)\b", "atmost"),
+    (r"不少于|不低于|不小于|至少|起码", " atleast "),
+    (r"不超过|不多于|不高于|不大于|至多|最多(?=[\d一二三四五六七八九十])", " atmost "),
+    (r"\b(?:go|goes|going|gone|went|come|comes|came) down\b", "decreased"),
+    (r"\b(?:go|goes|going|gone|went) up\b", "increased"),
+    (r"\b(?:take|takes|took|taken|taking) part\b", "participated"),
+    (r"\b(?:quite|not) a few\b", "many"),
+    (r"\ba few\b", "several"),
+    (r"\bonly (?:a (?:few|handful|minority)|one|two|three)(?: of| out of)?\b", "few"),
+    (r"(?:只有|仅有|仅)[一二两三](?:[名个位人例项篇家])", " 少数 "),
+    (
+        r"\b(?:twice|(?:two|three|four|five|six|ten|several|many|[\d.]+) times) as \w+ as\b",
+        "more than",
+    ),
+    (
+        r"\b(?:twice|double|(?:two|three|four|five|six|ten|several|[\d.]+) times)"
+        r" (?=(?:that|those) (?:of|in|for|with)\b|the [a-z]+ of\b)",
+        "more than ",
+    ),
+    (r"(?<=比)(\w{1,12}?)(?<![更最])([快慢高低多少大小长短好差强弱])(?!\w{0,12}比)", r"\1更\2"),
+    (r"越([快慢高低多少大小长短好差强弱])", r"更\1"),
+    (r"更(准确|精确|可靠|稳定|有效|安全)", r"\1性更高"),
+    (r"\b(?:make|makes|made) no difference\b", "not change"),
+    (r"\bfar from\b", "not"),
+    (
+        r"\b(?:a|one)[ -](?:half|third|quarter|fifth|tenth|hundredth) of the "
+        r"(?=(?:\w+ ){1,3}(?:that|needed|required|used)\b)",
+        "less ",
+    ),
+    (
+        r"\ba (?:small|tiny|minor) (?:fraction|share|part|portion|number|percentage|proportion) of\b",
+        "few",
+    ),
+    (r"\ba (?:large|great|major) (?:fraction|share|part|portion|number|proportion) of\b", "many"),
+    (
+        r"(?:只有|仅为|仅有|不到|不足)([^，,。;]{1,12}?)的?(?:[二三四五六七八九十]分之[一二三四五六七八九]|一半)",
+        r"低于\1",
+    ),
+    (r"\bhalf as \w+ as\b", "less than"),
+    (r"(?<=[是为达])([^，,。;]{1,12}?)的?[两二三四五六七八九十\d.]+倍", r"高于\1"),
+    (
+        r"\b(?:on (?:a )?par|as (?:good|fast|accurate|large|high|low|strong|effective) as)\b",
+        "equal",
+    ),
+    (
+        r"\blittle (?=(?:or no )?(?:effect|impact|influence|benefit|evidence|change|difference|gain)\b)",
+        "no ",
+    ),
+    (r"\b(?:fail|fails|failed) (?!to\b|in\b)", "unsuccessful "),
+)
+"""Patterns for what several words say together, and the word of the tables that says the same."""
+
+IRREGULAR = dict(
+    pair.split(":")
+    for pair in [
+        "kept:keep",
+        "fell:fall",
+        "fallen:fall",
+        "rose:rise",
+        "risen:rise",
+        "grew:grow",
+        "grown:grow",
+        "led:lead",
+        "gave:give",
+        "given:give",
+        "took:take",
+        "taken:take",
+        "made:make",
+        "held:hold",
+        "built:build",
+        "drew:draw",
+        "drawn:draw",
+        "chose:choose",
+        "chosen:choose",
+        "wrote:write",
+        "written:write",
+        "shown:show",
+        "sent:send",
+        "spent:spend",
+        "lost:lose",
+        "met:meet",
+        "got:get",
+        "ran:run",
+        "began:begin",
+        "begun:begin",
+        "sought:seek",
+        "thought:think",
+        "brought:bring",
+        "taught:teach",
+        "bought:buy",
+        "sold:sell",
+        "told:tell",
+        "came:come",
+        "became:become",
+        "went:go",
+        "gone:go",
+        "spoke:speak",
+        "spoken:speak",
+        "broke:break",
+        "broken:break",
+        "froze:freeze",
+        "frozen:freeze",
+        "withdrew:withdraw",
+        "fed:feed",
+        "bred:breed",
+        "bore:bear",
+        "borne:bear",
+        "stood:stand",
+        "understood:understand",
+        "left:leave",
+        "slept:sleep",
+        "felt:feel",
+        "dealt:deal",
+        "meant:mean",
+        "sped:speed",
+        "mice:mouse",
+        "men:man",
+        "women:woman",
+        "children:child",
+        "feet:foot",
+        "analyses:analysis",
+        "hypotheses:hypothesis",
+        "criteria:criterion",
+        "indices:index",
+        "matrices:matrix",
+        "unaffected:affect",
+        "unchanged:change",
+        "unaltered:alter",
+        "unrelated:related",
+        "uncorrelated:correlate",
+    ]
+)
+"""Forms that no ending tells, and the word they are forms of."""
 
 AXES: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
     (
         words("""increase increases increased increasing rise rises rose risen rising grow grows
+        climb climbs climbed soar soars soared surge surges surged doubled tripled quadrupled amplified prolong prolongs prolonged delay delays delayed
         grew grown growth higher greater larger more exceed exceeds exceeded above raise raises
         raised elevated upregulated expand expands expanded longer gain gains
-        增加 提高 提升 上升 增长 高于 更高 更多 更大 超过 扩大 增大 升高 变大 更长 大于 多于 高出 上调 延长"""),
+        增加 增多 提高 提升 上升 增长 高于 更高 更多 更大 超过 扩大 增大 升高 变大 更长 大于 多于 高出 上调 延长"""),
         words("""decrease decreases decreased decreasing reduce reduces reduced reducing reduction
+        dwindle dwindles dwindled plummet plummeted halve halves halved attenuate attenuated
         decline declines declined declining drop drops dropped fall falls fell fallen lower lowers
         lowered less fewer smaller below shorter diminish diminished shrink shrinks shrank cut cuts
-        downregulated 减少 降低 下降 减小 低于 更低 更少 更小 缩小 下跌 变小 更短 小于 少于 下调 缩短 降至"""),
+        downregulated 减少 不及 降低 下降 减小 低于 更低 更少 更小 缩小 下跌 变小 更短 小于 少于 下调 缩短 降至"""),
     ),
     (
         words("""improve improves improved improving improvement better outperform outperforms
-        outperformed superior best enhance enhances enhanced beat beats surpass surpasses surpassed
+        outperformed superior best enhance enhances enhanced help helps helped benefited outscore outscores outscored outrank outranks outranked outpace outpaces outpaced beat beats surpass surpasses surpassed
         优于 更好 改善 改进 胜过 超越 最好 最优 增强 好于 强于"""),
         words("""worsen worsens worsened worse underperform underperforms underperformed inferior
-        worst degrade degrades degraded degradation deteriorate deteriorates deteriorated hurt hurts
+        worst degrade degrades degraded degradation deteriorate deteriorates deteriorated hurt hurts harm harms harmed impair impairs impaired
         劣于 更差 恶化 变差 不如 最差 减弱 逊于 差于 弱于 退化"""),
     ),
     (
@@ -96,7 +235,7 @@ AXES: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
               "更快 加快 加速 最快 快于 快速"),
         words("slower slow slowly slowest slowed slows 更慢 减慢 缓慢 最慢 慢于 变慢"),
     ),
-    (words("before prior earlier 之前 以前 早于 治疗前 术前 训练前 干预前"), words("after following later 之后 以后 晚于 治疗后 术后 训练后 干预后")),
+    (words("before prior 之前 以前 治疗前 术前 训练前 干预前"), words("after following 之后 以后 晚于 治疗后 术后 训练后 干预后")),
     (
         words("positive positively beneficial 正相关 阳性 正面 有益 积极"),
         words("negative negatively harmful inverse inversely 负相关 阴性 负面 有害 消极"),
@@ -109,7 +248,7 @@ AXES: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
     ),
     (words("same identical similar equal equivalent 相同 一致 相似 相等 相当"),
      words("different differ differs distinct unequal 不同 不一致 差异 有别")),
-    (words("maximum maximize maximise maximal maximizes highest largest most 最大 最高 最多 最大化"),
+    (words("maximum maximize maximise maximal maximizes highest largest most peak peaks peaked 最大 最高 最多 最大化"),
      words("minimum minimize minimise minimal minimizes lowest smallest least 最小 最低 最少 最小化")),
     (words("success succeed succeeds succeeded successful successfully 成功"),
      words("failure unsuccessful unsuccessfully 失败")),
@@ -132,15 +271,24 @@ AXES: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
     (words("""persist persists persisted persisting persistent remain remains remained 持续存在
            仍然存在 依然存在 保留"""),
      words("disappear disappears disappeared vanish vanishes vanished fade fades faded 消失 不复存在")),
-    (words("left leftward 左侧 左脑 左眼 左手"), words("right rightward 右侧 右脑 右眼 右手")),
+    (words("left leftward leftwards 左侧 左脑 左眼 左手"), words("right rightward rightwards 右侧 右脑 右眼 右手")),
     (words("upper top 上部 顶部"), words("bottom 下部 底部")),
-    (words("early 早期"), words("late 晚期")),
+    (words("early 早期 前期 初期"), words("late 晚期 后期 末期")),
     (words("accept accepts accepted confirm confirms confirmed support supports supported 接受 证实"),
      words("reject rejects rejected refute refutes refuted contradict contradicts contradicted "
            "disprove disproves disproved 拒绝 反驳 推翻 否定")),
-    (words("strong strongly stronger 强 较强"), words("weak weakly weaker 弱 较弱")),
+    (words("strong strongly stronger 强 较强 更强"), words("weak weakly weaker 弱 较弱 更弱")),
     (words("present presence 存在"), words("missing 缺失")),
     (words("cheap cheaper inexpensive 便宜 廉价"), words("expensive costly 昂贵")),
+    (words("atleast"), words("atmost")),
+    (words("earlier 早于"), words("later")),
+    (words("high"), words("low")),
+    (words("substantial substantially considerable considerably marked markedly pronounced dramatic "
+           "dramatically sharply steeply 大幅 大幅度"),
+     words("little slight slightly minor negligible marginal marginally 略微 轻微 小幅 微弱")),
+    (words("""many much most majority numerous plenty nearly-all abundant 很多 许多 大多数 多数 大部分 绝大部分 大量 众多
+           不少 比比皆是"""),
+     words("few minority scarcely handful 极少 很少 甚少 少数 鲜有 寥寥 少有")),
 )  # fmt: skip
 """Opposites: where a sentence is at one pole and its evidence at the other, they disagree."""
 
@@ -150,7 +298,7 @@ STRONG = words("""
 """)
 WEAK = words("""
     some most many several sometimes often usually mostly partially partly typically generally
-    部分 大多数 多数 有些 某些 一些 有时 往往 通常 常常 大多 大部分 一般
+    部分 大多数 多数 有些 某些 一些 有时 往往 通常 常常 大多 大部分 一般 half 半数 一半 过半 多半 几乎 almost nearly majority minority
 """)
 HEDGES = words("""
     may might could possibly perhaps probably likely suggest suggests suggested suggesting appear
@@ -166,8 +314,8 @@ CORRELATES = words("""
     associated association correlated correlate correlates correlation linked 相关 关联
 """)
 COMPARATORS = words("""
-    than outperform outperforms outperformed beat beats surpass surpasses surpassed exceed exceeds
-    exceeded underperform underperforms underperformed 优于 超过 高于 低于 劣于 不如 胜过 超越 多于 少于 快于
+    than outscore outscores outscored outrank outranks outranked outpace outpaces outpaced outperform outperforms outperformed beat beats surpass surpasses surpassed exceed exceeds
+    exceeded underperform underperforms underperformed 优于 超过 高于 低于 劣于 不如 不及 胜过 超越 多于 少于 快于
     慢于 大于 小于 好于 差于
 """)
 
@@ -185,6 +333,13 @@ NUMBER_WORDS = {
     "两": 2, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10,
     "一半": 0.5, "翻倍": 2,
 }  # fmt: skip
+HAN_MEASURED = {
+    **dict.fromkeys("名位人例", "名"), **dict.fromkeys("篇部本册", "篇"), **dict.fromkeys("份条项款", "份"),
+    **dict.fromkeys("颗粒", "颗"), **dict.fromkeys("家所座", "家"), **dict.fromkeys("层阶", "层"), "株": "株",
+    "台": "台", "张": "张", "组": "组", "头": "头", "只": "只", "户": "户", "口": "口", "块": "块", "种": "种",
+    "次": "次", "轮": "轮", "门": "门", "期": "期", "对": "对", "句": "句", "词": "词",
+}  # fmt: skip
+"""Measure words after a number, and the one that stands for those of a kind."""
 HAN_COUNTED = "个种项名类层次组篇倍年天位台张条款段步轮维份例人阶头块台折"
 """Measure words: a Han numeral before one of them counts something."""
 
@@ -226,6 +381,11 @@ UNITS: dict[str, tuple[str, float]] = {
     "hectares": ("area", 1e4), "acre": ("area", 4046.86), "acres": ("area", 4046.86),
     "平方米": ("area", 1), "公顷": ("area", 1e4), "平方公里": ("area", 1e6), "mah": ("charge", 1e-3),
     "ah": ("charge", 1), "毫安时": ("charge", 1e-3), "安时": ("charge", 1),
+    "cubic metres": ("volume", 1e3), "cubic meters": ("volume", 1e3), "立方米": ("volume", 1e3),
+    "mmhg": ("pressure", 133.3), "kpa": ("pressure", 1e3), "mpa": ("pressure", 1e6),
+    "kj": ("energy", 1e3), "kwh": ("energy", 3.6e6), "ppm": ("ppm", 1), "mmol": ("moles", 1e-3),
+    "mol": ("moles", 1), "吨": ("mass", 1e6), "tonnes": ("mass", 1e6), "亩": ("area", 666.67),
+    "x": ("times", 1), "fold": ("times", 1), "times": ("times", 1), "倍": ("times", 1),
     "v": ("voltage", 1), "mv": ("voltage", 1e-3), "usd": ("dollar", 1), "dollars": ("dollar", 1),
     "美元": ("dollar", 1), "元": ("yuan", 1), "yuan": ("yuan", 1),
 }  # fmt: skip
@@ -237,6 +397,7 @@ EXCLUSIVE: tuple[frozenset[str], ...] = (
     猴子 兔子 猪 狗 猫 斑马鱼 果蝇 酵母"""),
     words("left right central 左 右"),
     words("快 慢"),
+    words("年 月 周 日"),
     words("强 弱"),
     words("anterior posterior dorsal ventral lateral medial 前部 后部 背侧 腹侧 外侧 内侧"),
     words("north south east west northern southern eastern western 北部 南部 东部 西部 北方 南方"),
@@ -380,6 +541,56 @@ SYNONYMS: tuple[frozenset[str], ...] = tuple(
     remove removed removing drop dropped delete deleted eliminate eliminated omit omitted
     process processes handle handles
     machine computer
+    old age aged
+    effect effects affect affects affected influence influences influenced impact impacts
+    difference change changes changed
+    每天 每日
+    bring brings brought yield yields yielded
+    answer answered answers return returned reply replied respond responded complete completed fill filled
+    participate participated participates attend attended
+    interview interviewed interviews survey surveyed surveys question questioned
+    spin spun centrifuge centrifuged
+    household households family families
+    doctor doctors physician physicians clinician clinicians
+    pupil pupils student students learner learners
+    teacher teachers instructor instructors
+    infant infants baby babies newborn newborns
+    tumour tumours tumor tumors cancer cancers
+    comparable par equal equivalent similar alike
+    label labels labelled annotate annotated annotation annotations
+    word words term terms token tokens
+    text texts passage passages
+    search searches retrieval retrieve retrieves
+    translate translated translation translations
+    classify classified classification classifier classifiers
+    prefer prefers preferred favour favoured favor favored
+    advise advised advice recommend recommended recommends
+    last lasts lasted run ran
+    occur occurs occurred happen happens happened arise arises arose
+    start starts onset beginning
+    gauge gauged assess assessed
+    link linked tie tied relate related associate associated connect connected
+    crop crops yield harvest
+    pay pays paid fund funded finance financed
+    speaker speakers talker
+    weigh weighs weighed weight mass
+    wide width breadth
+    deep depth
+    long length
+    tall height
+    car cars vehicle vehicles automobile
+    home homes dwelling dwellings
+    town city urban
+    village villages rural countryside
+    sick ill unwell
+    dead died die dies
+    treat treated treatment therapy therapies
+    surgery surgical operation operations
+    injection injected inject injections
+    error errors fault faults
+    gather gathered compile compiled
+    dependable reliable reliability
+    agree agreed agreement consensus
     """.strip().splitlines()
 )
 """Words that may stand for one another without a change in meaning."""
@@ -389,7 +600,11 @@ HAN_SYNONYMS = words("""
     包含 包括 含有 拥有 具有 共有 共计 总共 组成 构成 由 需要 耗时 花费 花了 用时 耗费 受试者 被试 参与者 患者
     病人 数据集 语料库 数据 方法 方案 算法 策略 研究 本文 论文 本研究 作者 我们 进行 开展 实施 取得 达到 获得
     得到 实现 设为 设置 设定 约为 大约 左右 平均 评估 评价 测试 测量 计算 估计 主要 重要 关键 因为 由于 因此
-    结构 架构 框架 中 里 内 上 研究人员 研究者 访谈 开展 实验 试验 导致 引起 造成 影响 作用 效果 认为 指出 报告 报道 完成 通过 借助 基于 根据 依据 依赖
+    结构 架构 框架 中 里 内 上 一共 总计 合计 共 带来 差异 差别 区别 每日 每天 日均 面积 题目 统计学意义 对照
+    表现 结果 情况 水平 程度 过程 方面 其中 分别 以及 此外 另外 同时 均 皆 都 则 便 即 就 仍 仍然 已 已经 曾 曾经 正在 目前 现有
+    现有的 上述 该 本 此 各 每 某 某些 一 有 个 张 台 件 条 出现 发生 呈现 呈 具备 占据 占 为 是 系 属于 称为 叫做 名为 选取 选择 挑选 抽取 收集 采集 搜集
+    建立 构建 搭建 创建 提供 给予 给 执行 运行 持续 历时 回收 回答 填写 作答 完成 服用 给药 使 令 让 后
+    时 期间 随 随着 因 因而 故 从而 进而 并 且 而 但 与 和 及 或 对 对于 关于 于 在 研究人员 研究者 访谈 开展 实验 试验 导致 引起 造成 影响 作用 效果 认为 指出 报告 报道 完成 通过 借助 基于 根据 依据 依赖
 """)
 """Han words of study and measurement whose exchange for one another says nothing new."""
 
@@ -400,5 +615,5 @@ SYMMETRIC = words("""
     不同 差异 之间 相互 互相 比较
 """)
 """Words of a statement that is as true of the second thing as of the first."""
-MIRRORED = words("by with due because through via from 被 由 因 受")
+MIRRORED = words("by of with when due because through via from 被 由 因 受")
 """Words that turn subject and object round."""
