@@ -87,6 +87,9 @@ function blockOf(line) {
   return { kind: "p", text: line, parts: [] }
 }
 
+/** What every block is drawn by, beside its own sentences. */
+const drawnBy = (data) => [data?.labels, data?.shown]
+
 class Answer {
   constructor(parent) {
     this.root = el("div", { class: "lectern-answer" })
@@ -107,7 +110,7 @@ class Answer {
   update(data) {
     const before = this.data
     this.data = data
-    this.draw(blocksOf(data.parts), !same(before?.labels, data.labels))
+    this.draw(blocksOf(data.parts), !same(drawnBy(before), drawnBy(data)))
     this.showCurrent()
     if (!before) this.revealOnceSettled()
     else if (before.current !== data.current && this.chosen !== data.current) this.reveal()
@@ -209,7 +212,7 @@ class Answer {
       this.trigger("open", n)
     }
     const button = { type: "button", class: "cite", "data-n": n, "aria-label": label, title: label }
-    return el("button", { ...button, onclick: choose }, `[${n}]`)
+    return el("button", { ...button, onclick: choose }, `[${this.data.shown[n] ?? n}]`)
   }
 
   marks(sentence) {
@@ -218,6 +221,10 @@ class Answer {
     if (sentence.verdict) {
       const word = verdicts[sentence.verdict] ?? sentence.verdict
       marks.push(this.mark(sentence.verdict, ICONS[sentence.verdict] ?? "?", word, sentence.reason))
+    }
+    if (sentence.caution) {
+      const { word, reason } = sentence.caution
+      marks.push(this.mark("caution", "⚠", word, reason))
     }
     if (sentence.removed?.length) {
       const numbers = sentence.removed.map((n) => `[${n}]`).join(" ")

@@ -13,7 +13,10 @@ _mount = register("lectern_answer", "dom.js", "answer.js", style="answer.css")
 
 
 class Sentence(TypedDict):
-    """A sentence as `AnswerSentence.to_json` gives it; `paragraph`: a new one begins with it."""
+    """A sentence as `AnswerSentence.to_json` gives it; `paragraph`: a new one begins with it.
+
+    `caution` is a mark of its own: a `word` and the `reason` for it.
+    """
 
     text: str
     citations: Sequence[int]
@@ -21,6 +24,7 @@ class Sentence(TypedDict):
     reason: str
     removed: Sequence[int]
     paragraph: NotRequired[bool]
+    caution: NotRequired[Mapping[str, str]]
 
 
 class AnswerPart(TypedDict):
@@ -57,11 +61,13 @@ def answer_text(
     key: str,
     labels: AnswerLabels,
     current: int | None = None,
+    shown: Mapping[int, int] | None = None,
     on_open: Callable[[int], None] | None = None,
 ) -> int | None:
     """Draw an answer and return the citation the reader opened in this run, if any.
 
-    Numbers a sentence does not list in its `citations` stay plain text. `on_open` is told the same
+    Numbers a sentence does not list in its `citations` stay plain text. `shown` has the numbers that
+    are written in the place of those of citations, where they differ. `on_open` is told the same
     number before the script runs, which saves a second run.
     """
     texts = {
@@ -77,7 +83,12 @@ def answer_text(
 
     result = _mount(
         key=key,
-        data={"parts": [dict(part) for part in parts], "current": current, "labels": texts},
+        data={
+            "parts": [dict(part) for part in parts],
+            "current": current,
+            "labels": texts,
+            "shown": {str(n): number for n, number in (shown or {}).items()},
+        },
         on_open_change=opened,
     )
     n = result.get("open")

@@ -14,7 +14,7 @@ function boxNode(kind, [x0, y0, x1, y1]) {
 function tagNode(mark, label, choose) {
   const properties = { type: "button", class: "tag", "data-n": mark.n, "aria-label": label, title: label }
   const current = mark.current ? "true" : null
-  return el("button", { ...properties, "aria-current": current, onclick: () => choose(mark.n) }, `[${mark.n}]`)
+  return el("button", { ...properties, "aria-current": current, onclick: () => choose(mark.n) }, `[${mark.shown ?? mark.n}]`)
 }
 
 /** The number of the smallest mark under a point of the page, in fractions. */

@@ -17,12 +17,16 @@ _KINDS: tuple[Kind, ...] = ("quote", "close", "cite", "turn")
 
 
 class Mark(NamedTuple):
-    """Where citation `n` stands on the page; `quote` finds it where there are no boxes."""
+    """Where citation `n` stands on the page; `quote` finds it where there are no boxes.
+
+    `shown` is the number written there, where it is another.
+    """
 
     n: int
     boxes: Sequence[Box]
     current: bool = False
     quote: str = ""
+    shown: int | None = None
 
 
 class PageEvent(NamedTuple):
