@@ -640,7 +640,8 @@ def _parser() -> argparse.ArgumentParser:
     entry.add_argument("--papers", type=Path, help="folder the set's files are in")
     entry = command("bench", _bench, _show_json, "Measure speed.")
     entry.add_argument(
-        "name", choices=["ingest", "many", "retrieval", "answer", "memory", "tokens", "ui"]
+        "name",
+        choices=["ingest", "many", "retrieval", "answer", "memory", "review", "tokens", "ui"],
     )
     entry.add_argument("--data", type=Path, help="the material measured on")
     return parser

@@ -34,6 +34,7 @@ class Settings(BaseSettings):
     arxiv_url: str = Field(ARXIV_URL, validation_alias="ARXIV_URL")
     arxiv_api_url: str = Field(ARXIV_API_URL, validation_alias="ARXIV_API_URL")
     arxiv_seconds: float = Field(3.0, ge=0, validation_alias="ARXIV_SECONDS")
+    review_papers_at_once: int = Field(4, ge=1, le=16, validation_alias="REVIEW_PAPERS_AT_ONCE")
     openalex_url: str = Field(OPENALEX_URL, validation_alias="OPENALEX_URL")
     crossref_url: str = Field(CROSSREF_URL, validation_alias="CROSSREF_URL")
 

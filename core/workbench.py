@@ -47,7 +47,8 @@ from core.retrieval.search import Searcher
 from core.retrieval.tokenize import tokenize
 from core.tools.arxiv_search import ArxivSearch
 from core.tools.catalogues import Crossref, OpenAlex
-from core.tools.toolbox import Toolbox
+from core.tools.searches import Searches
+from core.tools.toolbox import Report, Toolbox, nobody
 from core.wording import say
 
 WARM_UP_AFTER = 1.5
@@ -181,6 +182,7 @@ class Workbench:
             toolbox=self.toolbox,
             context=self._turn_context,
             folder=self.settings.data_dir / "fetched",
+            papers_at_once=self.settings.review_papers_at_once,
         )
         address = database_urls(self.database_url).psycopg
         return ReviewRuns(self.engine, self.reviews, address, lambda: parts)
@@ -200,7 +202,17 @@ class Workbench:
         """Fetches papers from arXiv."""
         return ArxivFetcher(self.arxiv_pace, self.settings.arxiv_url)
 
-    def toolbox(self, user_id: UUID, cancelled: threading.Event | None = None) -> Toolbox:
+    @lazy
+    def searches(self) -> Searches:
+        """Searches for papers, in the background."""
+        return Searches(self.toolbox)
+
+    def toolbox(
+        self,
+        user_id: UUID,
+        cancelled: threading.Event | None = None,
+        report: Report = nobody,
+    ) -> Toolbox:
         """Return what tools work with, for one user."""
         return Toolbox(
             user_id=user_id,
@@ -216,6 +228,7 @@ class Workbench:
             choose=told,
             context_tokens=self.settings.llm_context_tokens,
             cancelled=cancelled or threading.Event(),
+            report=report,
         )
 
     @lazy
@@ -365,6 +378,7 @@ class Workbench:
             "review_runs",
             "housekeeping",
             "add_queue",
+            "searches",
             "runner",
             "worker",
             "library_index",

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui import history, shelf
-from ui.frame import page
+from ui.frame import SEARCH, link, page
 from ui.language import _
 from ui.papers import queue, sample_button, upload_form
 
@@ -21,6 +21,7 @@ with page(_("Library")) as session:
             shelf.show(session, papers)
         else:
             st.info(_("No papers yet. Choose files above and press Add."))
+            link(session, SEARCH, _("Search for papers"), icon=":material/travel_explore:")
     if beside and opened:
         with beside[1]:
             shelf.details(session, opened)

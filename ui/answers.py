@@ -43,7 +43,7 @@ def show_turn(session: Session, view: TurnView, *, last: bool) -> None:
             said = f"{translated(view.error['message'])} {translated(view.error['hint'])}"
             st.error(plain(said), icon=":material/error:")
         if view.citations and view.state != "running":
-            _citations(session, view, open_=last)
+            citation_table(view, open_=last)
 
 
 def _steps(view: TurnView) -> None:
@@ -94,7 +94,8 @@ def _small_print(session: Session, view: TurnView) -> None:
         st.caption(" · ".join(part for part in parts if part))
 
 
-def _citations(session: Session, view: TurnView, *, open_: bool) -> None:
+def citation_table(view: TurnView, *, open_: bool) -> None:
+    """Draw the table of an answer's citations; a row opens its passage."""
     count = len(view.citations)
     label = ngettext("{count} citation", "{count} citations", count).format(count=count)
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
@@ -126,7 +127,7 @@ def _table(view: TurnView) -> list[dict[str, Any]]:
     words = verdict_words()
     return [
         {
-            "n": citation["n"],
+            "n": view.shown.get(citation["n"], citation["n"]),
             "quote": citation["quote"],
             "verdict": ", ".join(
                 f"{SIGNS[label]} {words[label]}"

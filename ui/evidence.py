@@ -69,16 +69,21 @@ def current(turns: list[TurnRow]) -> tuple[TurnRow, dict[str, Any]] | None:
     return None
 
 
-def show_citation(session: Session, turn: TurnRow, citation: Mapping[str, Any]) -> None:
-    """Draw the pane for a citation of a turn."""
+Shown = Mapping[int, int]
+
+
+def show_citation(
+    session: Session, turn: TurnRow, citation: Mapping[str, Any], shown: Shown | None = None
+) -> None:
+    """Draw the pane for a citation of a turn; `shown` has the numbers that are written instead."""
     with st.container(key="evidence"):
         with st.container(key="asked"):
             st.caption(f":material/help: {plain(turn.question)}")
-        _head(session, turn, citation)
-        _page_of_citation(session, turn, citation)
+        _head(session, turn, citation, shown or {})
+        _page_of_citation(session, turn, citation, shown or {})
 
 
-def _head(session: Session, turn: TurnRow, citation: Mapping[str, Any]) -> None:
+def _head(session: Session, turn: TurnRow, citation: Mapping[str, Any], shown: Shown) -> None:
     link(
         session,
         LIBRARY,
@@ -92,7 +97,7 @@ def _head(session: Session, turn: TurnRow, citation: Mapping[str, Any]) -> None:
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="cites"):
         for other in _neighbours(turn, citation):
             st.button(
-                f"[{other['n']}]",
+                f"[{shown.get(other['n'], other['n'])}]",
                 key=f"cite-{other['n']}",
                 type="primary" if other["n"] == citation["n"] else "tertiary",
                 on_click=open_citation,
@@ -110,7 +115,9 @@ def _neighbours(turn: TurnRow, citation: Mapping[str, Any]) -> list[dict[str, An
     return [other for other in turn.citations if (other["file"], other["page"]) == place]
 
 
-def _page_of_citation(session: Session, turn: TurnRow, citation: Mapping[str, Any]) -> None:
+def _page_of_citation(
+    session: Session, turn: TurnRow, citation: Mapping[str, Any], shown: Shown
+) -> None:
     try:
         paper = session.bench.reader.cited(session.user, Citation.from_json(citation))
     except NotFound:
@@ -124,6 +131,7 @@ def _page_of_citation(session: Session, turn: TurnRow, citation: Mapping[str, An
             [Box(*box) for box in other["boxes"]],
             other["n"] == citation["n"],
             other["quote"],
+            shown.get(other["n"]),
         )
         for other in turn.citations
         if other["file"] == citation["file"] and other["page"] == at

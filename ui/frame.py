@@ -23,10 +23,12 @@ from ui.safe import plain
 from ui.state import state
 
 HERE = Path(__file__).parent
-HOME, LIBRARY, ASK, MEMORY, SYSTEM = (
+HOME, LIBRARY, SEARCH, ASK, REVIEW, MEMORY, SYSTEM = (
     "streamlit_app.py",
     "pages/library.py",
+    "pages/search.py",
     "pages/ask.py",
+    "pages/review.py",
     "pages/memory.py",
     "pages/system.py",
 )
@@ -177,6 +179,8 @@ def _sidebar(session: Session) -> None:
         (HOME, _("Home"), ":material/home:"),
         (ASK, _("Ask"), ":material/forum:"),
         (LIBRARY, _("Library"), ":material/library_books:"),
+        (SEARCH, _("Search"), ":material/travel_explore:"),
+        (REVIEW, _("Review"), ":material/history_edu:"),
         (MEMORY, _("Memory"), ":material/psychology:"),
         (SYSTEM, _("System"), ":material/monitor_heart:"),
     ]

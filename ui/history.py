@@ -11,7 +11,7 @@ from core import exports
 from core.db.conversations import ConversationRow, TurnRow
 from core.errors import LecternError
 from ui import meter
-from ui.frame import ASK, Session, error_text, go, link
+from ui.frame import ASK, REVIEW, Session, error_text, go, link
 from ui.language import _, translated
 from ui.safe import plain
 from ui.state import Removal, state
@@ -140,7 +140,11 @@ def _undo(session: Session) -> None:
     if removal is None:
         return
     bench = session.bench
-    restore = {"paper": bench.papers.restore, "conversation": bench.conversations.restore}
+    restore = {
+        "paper": bench.papers.restore,
+        "conversation": bench.conversations.restore,
+        "review": bench.reviews.restore,
+    }
     try:
         for number in removal.ids if removal.kind in restore else ():
             restore[removal.kind](session.user, number)
@@ -151,6 +155,8 @@ def _undo(session: Session) -> None:
         return
     if removal.kind == "conversation":
         go(ASK, conversation=str(removal.ids[0]))
+    elif removal.kind == "review":
+        go(REVIEW, review=str(removal.ids[0]))
 
 
 def _rename(session: Session, row: ConversationRow) -> None:
@@ -178,7 +184,7 @@ def _export(session: Session, row: ConversationRow, turns: list[TurnRow]) -> Non
         st.download_button(
             labels[ending],
             partial(_written, session, row, turns, ending),
-            file_name=_file_name(row.title, ending),
+            file_name=file_name(row.title, ending),
             mime=mime,
             key=f"export-{ending}",
             on_click="ignore",
@@ -197,7 +203,7 @@ def _written(session: Session, row: ConversationRow, turns: list[TurnRow], endin
     return exports.to_markdown(row.title, turns, papers, translated)
 
 
-def _file_name(title: str, ending: str) -> str:
+def file_name(title: str, ending: str, otherwise: str = "conversation") -> str:
     """Return a name that every file system takes."""
     kept = "".join(c if c.isalnum() else " " for c in title)
-    return f"{'-'.join(kept.split())[:60] or 'conversation'}.{ending}"
+    return f"{'-'.join(kept.split())[:60] or otherwise}.{ending}"

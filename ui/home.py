@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.types import PaperRow
 from ui.conversation import first_questions
-from ui.frame import LIBRARY, Session, link
+from ui.frame import LIBRARY, SEARCH, Session, link
 from ui.history import recent
 from ui.language import _
 from ui.papers import about, being_read, sample_button, title_of
@@ -29,6 +29,7 @@ def welcome(session: Session) -> None:
         if not reading:
             sample_button(session)
         link(session, LIBRARY, _("Add your own papers"), icon=":material/upload_file:")
+        link(session, SEARCH, _("Search for papers"), icon=":material/travel_explore:")
     if session.bench.chat is None:
         st.caption(
             _(

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -127,25 +128,25 @@ def suggestions(rows: list[PaperRow]) -> list[str]:
     return [question.get(language, question["en"]) for question in asked]
 
 
-def queue(session: Session, *, brief: bool = False) -> None:
-    """Draw the files on their way, afresh while any moves; a finished one redraws the page.
+def queue(session: Session, *, brief: bool = False, told: Collection[str] = ()) -> None:
+    """Draw the files on their way, afresh while any moves; one that is over redraws the page.
 
-    `brief` leaves out those that are done.
+    `brief` leaves out those that are done; `told` are those whose failure the page itself tells.
     """
     if st.session_state.pop("nothing-chosen", False):
         st.warning(_("Choose files or paste an identifier first, then press Add."))
     entries = session.bench.add_queue.entries(session.user)
-    if not (_shown(entries, brief) if brief else entries):
+    if not (_shown(entries, brief, told) if brief else entries):
         return
     moving = any(entry.state not in OVER for entry in entries)
-    before = sum(entry.state == "done" for entry in entries)
+    before = sum(entry.state in OVER for entry in entries)
 
     def draw() -> None:
         now = session.bench.add_queue.entries(session.user)
-        for entry in _shown(now, brief):
+        for entry in _shown(now, brief, told):
             _entry(session, entry)
         still = any(entry.state not in OVER for entry in now)
-        if still != moving or sum(entry.state == "done" for entry in now) != before:
+        if still != moving or sum(entry.state in OVER for entry in now) != before:
             session.bench.backfill.wake()
             st.rerun()
 
@@ -160,8 +161,9 @@ def being_read(session: Session) -> bool:
     return any(entry.state not in OVER for entry in session.bench.add_queue.entries(session.user))
 
 
-def _shown(entries: list[Adding], brief: bool) -> list[Adding]:
+def _shown(entries: list[Adding], brief: bool, told: Collection[str]) -> list[Adding]:
     """Return the files to tell of one by one: those on their way, and those with news."""
+    entries = [one for one in entries if one.state != "failed" or one.name not in told]
     if brief:
         return [entry for entry in entries if entry.state != "done"]
     return [entry for entry in entries if not _is_added(entry)]

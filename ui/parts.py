@@ -76,6 +76,7 @@ def _text(
         key=key,
         current=cited(view),
         labels=labels,
+        shown=view.shown,
         on_open=lambda n: cite(view, n),
     )
 
@@ -132,7 +133,9 @@ def _sentence(view: TurnView, at: int) -> dict[str, Any]:
 def _labels(view: TurnView) -> AnswerLabels:
     words = {
         citation["n"]: _("Citation {n}: page {page}, {title}").format(
-            n=citation["n"], page=citation["page"], title=citation["title"]
+            n=view.shown.get(citation["n"], citation["n"]),
+            page=citation["page"],
+            title=citation["title"],
         )
         for citation in view.citations
     }

@@ -10,6 +10,8 @@ from uuid import UUID
 import streamlit as st
 
 from core.memory.memory import ArxivSuggestion
+from core.tools.searches import Searching
+from ui.asked import Asked
 
 _KEY = "lectern"
 
@@ -25,7 +27,9 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """Something removed that can be had back; `kind` is `paper`, `conversation` or `reading`.
+    """Something removed that can be had back.
+
+    `kind` is `paper`, `conversation`, `review` or `reading`.
 
     `at`: the moment by which readings are had back. `remembered`: which of removed papers are still
     in the reading memory.
@@ -47,6 +51,7 @@ class State:
     a sentence to show on the next run, then forgotten; `said` one that something worked. `going`: the page to open when the next run
     begins; `address`: page and parameters of the last run.
     `from_arxiv`: what was last found on arXiv, None when nothing was looked for.
+    `asked`: what was last searched for, `search` its way and what came of it; `chosen`: arXiv ids of the papers chosen among what was found.
     `pane_pages`: where the reader has turned beside a citation, by turn and number.
     """
 
@@ -59,6 +64,9 @@ class State:
     problem: str = ""
     said: str = ""
     from_arxiv: list[ArxivSuggestion] | None = None
+    asked: Asked | None = None
+    search: Searching | None = None
+    chosen: tuple[str, ...] = ()
     going: tuple[str, dict[str, str]] | None = None
     address: tuple[str, dict[str, str]] = ("", {})
     pane_pages: dict[str, int] = field(default_factory=dict)

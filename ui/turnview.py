@@ -10,7 +10,10 @@ from core.db.conversations import StoredEvent, TurnRow
 
 @dataclass
 class TurnView:
-    """What is known of a turn by now; `state` is running, finished, stopped or failed."""
+    """What is known of a turn by now; `state` is running, finished, stopped or failed.
+
+    `shown` has the numbers that stand in the place of those of citations, where they differ.
+    """
 
     question: str
     id: UUID | None = None
@@ -25,6 +28,7 @@ class TurnView:
     usage: Mapping[str, Any] = field(default_factory=dict)
     mode: str = ""
     error: Mapping[str, Any] | None = None
+    shown: Mapping[int, int] = field(default_factory=dict)
 
 
 def from_row(row: TurnRow) -> TurnView:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from core.bench import answer, ingest, many, memory, retrieval, tokens, ui
+from core.bench import answer, ingest, many, memory, retrieval, review, tokens, ui
 from core.errors import BadInput
 
 _SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -47,6 +47,10 @@ def _memory(data: Path | None) -> dict[str, Any]:
     return memory.run()
 
 
+def _review(data: Path | None) -> dict[str, Any]:
+    return review.run()
+
+
 def _ui(data: Path | None) -> dict[str, Any]:
     if data is None and not (_SHARED / BOOK).is_file():
         return ui.run()
@@ -63,6 +67,7 @@ BENCHES: dict[str, Callable[[Path | None], dict[str, Any]]] = {
     "retrieval": _retrieval,
     "answer": _answer,
     "memory": _memory,
+    "review": _review,
     "tokens": _tokens,
     "ui": _ui,
 }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
 
 VERSION_TABLE = "lectern_version"
-HEAD = "0006"
+HEAD = "0007"
 """The newest migration: a database that is there needs no Alembic, which takes long to import."""
 _FOLDER = Path(__file__).with_name("migrations")
 _LOCK = int.from_bytes(b"lectern", "big")

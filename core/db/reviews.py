@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 from uuid import UUID, uuid4
 
-from sqlalchemy import ColumnElement, Engine, Row, and_, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Engine, Row, and_, delete, func, insert, select, update
 
 from core.db.orm import ReviewPaperTable, ReviewTable
 from core.db.text import storable, storable_json
@@ -115,6 +115,23 @@ class ReviewStore:
             rows = connection.execute(_reviews(mine).order_by(ReviewTable.updated_at.desc())).all()
         return [_review(row, ()) for row in rows]
 
+    def tick(self, user_id: UUID, review_id: UUID, positions: Sequence[int]) -> None:
+        """Note which papers are ticked; nothing begins by it.
+
+        Raises:
+            NotFound: the user has no such review.
+        """
+        self.review(user_id, review_id)
+        which = ReviewPaperTable.review_id == review_id
+        chosen = ReviewPaperTable.position.in_(positions)
+        idle = select(ReviewTable.id).where(ReviewTable.state.not_in(WORKING))
+        with self._engine.begin() as connection:
+            connection.execute(
+                update(ReviewPaperTable)
+                .where(which, ReviewPaperTable.review_id.in_(idle))
+                .values(chosen=chosen)
+            )
+
     def choose(self, user_id: UUID, review_id: UUID, positions: Sequence[int]) -> int:
         """Take these papers and no others, begin the writing, and return the number of the run.
 
@@ -135,7 +152,7 @@ class ReviewStore:
             of_it = ReviewPaperTable.review_id == review_id
             chosen = ReviewPaperTable.position.in_(positions)
             connection.execute(update(ReviewPaperTable).where(of_it).values(chosen=chosen))
-            again = and_(of_it, or_(ReviewPaperTable.state != "done", ~ReviewPaperTable.chosen))
+            again = and_(of_it, ReviewPaperTable.state != "done")
             connection.execute(
                 update(ReviewPaperTable).where(again).values(state="waiting", error=None)
             )
@@ -309,6 +326,15 @@ class ReviewStore:
                     )
                 )
 
+    def pass_on(self, review_id: UUID, state: State) -> bool:
+        """Note the next state of a review whose reader has not asked for a stop; return whether."""
+        going = and_(ReviewTable.id == review_id, ReviewTable.state != "stopping")
+        with self._engine.begin() as connection:
+            done = connection.execute(
+                update(ReviewTable).where(going).values(state=state, updated_at=func.now())
+            )
+        return done.rowcount > 0
+
     def end(
         self,
         review_id: UUID,
@@ -317,7 +343,7 @@ class ReviewStore:
         document: Mapping[str, Any] | None = None,
         error: Mapping[str, Any] | None = None,
     ) -> None:
-        """Note that the work is over, or waits for the reader; a document once there stays."""
+        """Note that the work is over; a document once there stays."""
         values: dict[str, Any] = {"state": state, "error": dict(error) if error else None}
         if document is not None:
             values["document"] = storable_json(dict(document))

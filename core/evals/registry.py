@@ -18,6 +18,7 @@ from core.config import Settings
 from core.errors import BadInput, LecternError
 from core.evals import (
     claims,
+    compression,
     deep_read,
     extract,
     extraction,
@@ -27,6 +28,7 @@ from core.evals import (
     ocr,
     qa,
     references,
+    relevance,
     retrieval,
     routing,
     tables,
@@ -36,6 +38,8 @@ from core.evals import (
 from core.evals.sets import shared_sets
 from core.models.chat import chat_model
 from core.models.embed import load_embedders
+from core.tools.catalogue import summarize_paper
+from core.tools.fulltext import sections
 from core.types import LOCAL_USER, Citation, Hit, Scope
 from core.wording import say
 from core.workbench import Workbench
@@ -184,8 +188,27 @@ def _memory(settings: Settings, data: Path | None, papers: Path | None) -> dict[
         return memory.run(data or _shared_sets(), bench.readings, bench.embedders[0])
 
 
+def _relevance(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    beside = SHARED_SETS if data is None and SHARED_SETS.is_dir() else None
+    embedder = load_embedders(settings.embedding_model_names)[0]
+    return relevance.run(data or OWN_SETS / "relevance.jsonl", papers or beside, embedder)
+
+
+def _compression(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    with _scratch(settings) as bench:
+
+        def read(name: str, content: bytes) -> compression.Read:
+            paper = bench.ingestor.ingest(LOCAL_USER, name, content).paper_id
+            parts = sections(bench.papers.page_chunks(LOCAL_USER, paper))
+            box = bench.toolbox(LOCAL_USER)
+            return compression.timed(parts, lambda: summarize_paper(box, paper_id=str(paper)))
+
+        return compression.run(data or papers or _shared_sets(), read)
+
+
 EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]] = {
     "claims": _claims,
+    "compression": _compression,
     "retrieval": _retrieval,
     "qa": _qa,
     "routing": _routing,
@@ -198,6 +221,7 @@ EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]]
     "metadata": _metadata,
     "ocr": _ocr,
     "references": _references,
+    "relevance": _relevance,
     "tables": _tables,
     "triples": _triples,
 }

@@ -34,10 +34,11 @@ def same_work(a: PaperMeta, b: PaperMeta) -> bool:
 
 
 def _same_title(a: str, b: str) -> bool:
-    return _letters(a) == _letters(b) and _weight(_letters(a)) >= _TELLING
+    return letters(a) == letters(b) and _weight(letters(a)) >= _TELLING
 
 
-def _letters(text: str) -> str:
+def letters(text: str) -> str:
+    """Return a title without what two copies may write differently: case, spaces, punctuation."""
     return re.sub(r"[\W_]", "", text.casefold())
 
 

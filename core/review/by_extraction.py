@@ -5,6 +5,7 @@ contradict is found by comparing the sentences of different papers; gaps are wha
 their limits and of future work. Weights are set by hand, on the sample papers.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,6 +44,22 @@ DIFFER = ("Disagreements", "分歧之处")
 GAPS = ("Gaps and future work", "研究空白与未来工作")
 TABLE = ("The papers side by side", "论文对照表")
 FURTHER = ("Further findings", "其他发现")
+_COMMON = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        paper papers work works study studies method methods approach approaches model models
+        results result show shows shown best better use uses used using based propose proposed
+        present presented number performance respectively overall addition order table figure
+        section fig however also well two three one first second new large small high higher
+        different several many most data set sets dataset datasets experiments experimental
+        evaluation state-of-the-art achieve achieves achieved outperform outperforms compared
+        improve improves improvement find found et al thus given single 研究 本文 方法 模型 结果 表明 提出 论文 实验
+        数据 采用 使用 进行 通过 以及 不同
+        """,
+    )
+)
+"""Words of papers on anything: no theme is named after them."""
 _THEME = ("Theme: {terms}", "主题：{terms}")
 _NO_GAPS = (
     "None of these papers says what it leaves open in a sentence that could be recognised.",
@@ -140,7 +157,7 @@ def _add_themes(
 def _themes(papers: Sequence[Source], pool: Sequence[Said], vectors: Array) -> list[_Theme]:
     """Return clusters of sentences, those of most papers first; each has at least two sentences."""
     groups = [group for group in _clusters(vectors, len(papers)) if len(group) > 1]
-    words = [Counter(terms_in(said.sentence.text)) for said in pool]
+    words = [_words(said) for said in pool]
     themes = []
     for group in groups:
         outside = [words[at] for at in range(len(pool)) if at not in set(group)]
@@ -148,6 +165,10 @@ def _themes(papers: Sequence[Source], pool: Sequence[Said], vectors: Array) -> l
         if terms:
             themes.append(_Theme(terms, _central(group, pool, vectors)))
     return sorted(themes, key=lambda t: -len({said.paper.n for said in t.said}))
+
+
+def _words(said: Said) -> Counter[str]:
+    return Counter(word for word in terms_in(said.sentence.text) if word not in _COMMON)
 
 
 def _clusters(vectors: Array, papers: int) -> list[list[int]]:

@@ -10,12 +10,15 @@ A document has, beside `topic`, `language` (en, zh) and `mode` (extractive, llm)
 - `verified`: {supported, total} sentences; `stats`: see `core.review.write`.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.evidence.numbering import renumber
 
 Document = Mapping[str, Any]
+_TWICE = re.compile(r"(\[\d+\])(?:\1)+")
+"""Two passages of one paper, one after the other."""
 
 
 def shown(document: Document, text: str) -> str:
@@ -25,7 +28,7 @@ def shown(document: Document, text: str) -> str:
     def meant(n: int) -> Sequence[int]:
         return (reference_of[str(n)],) if str(n) in reference_of else ()
 
-    return renumber(text, meant)
+    return _TWICE.sub(r"\1", renumber(text, meant))
 
 
 def numbers(document: Document, passages: Sequence[int]) -> list[int]:

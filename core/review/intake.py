@@ -135,12 +135,12 @@ def _keep(folder: Path, name: str, data: bytes) -> str:
     return name
 
 
-def in_library(box: Toolbox, paper_id: str | None) -> bool:
+def in_library(box: Toolbox, paper_id: UUID | None) -> bool:
     """Whether the user has a paper."""
-    if not paper_id:
+    if paper_id is None:
         return False
     try:
-        box.papers().paper(box.user_id, UUID(paper_id))
+        box.papers().paper(box.user_id, paper_id)
     except NotFound:
         return False
     return True

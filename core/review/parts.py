@@ -15,10 +15,14 @@ from core.tools.toolbox import Toolbox
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts; `folder` keeps what was fetched until it is in the library."""
+    """The parts; `folder` keeps what was fetched until it is in the library.
+
+    `papers_at_once`: of one review, that are fetched and read.
+    """
 
     reviews: ReviewStore
     ingestor: Callable[[], Ingestor]
     toolbox: Callable[[UUID, threading.Event], Toolbox]
     context: Callable[[Callable[[Event], None], threading.Event], TurnContext]
     folder: Path
+    papers_at_once: int = 4

@@ -10,12 +10,12 @@ import threading
 from collections.abc import Callable
 from uuid import UUID
 
-from dbos import DBOS, DBOSClient, DBOSConfig
+from dbos import DBOS, DBOSClient, DBOSConfig, error
 from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.db.reviews import ReviewStore
-from core.errors import BadInput, DatabaseDown, LecternError
+from core.errors import BadInput, DatabaseDown, LecternError, Unavailable
 from core.review import workflow
 from core.review.parts import Parts
 from core.review.request import ReviewRequest
@@ -113,6 +113,8 @@ class ReviewRuns:
             if self._claim is not None:
                 desk.closing.set()
                 DBOS.destroy()
+                if not desk.wait(LAST_SECONDS):
+                    log.warning("a step of a review was left behind; it is done again")
                 self._claim.close()
                 self._claim = None
                 _in_process.release()
@@ -148,8 +150,17 @@ class ReviewRuns:
             if claim is None:
                 _in_process.release()
                 return
+            try:
+                self._launch()
+            except (SQLAlchemyError, error.DBOSException) as failure:
+                DBOS.destroy()
+                claim.close()
+                _in_process.release()
+                raise Unavailable(
+                    say("Reviews cannot be worked on: their queue could not be set up."),
+                    hint=say("The database user must be allowed to create the schema “dbos”."),
+                ) from failure
             self._claim = claim
-            self._launch()
 
     def _claimed(self) -> Connection | None:
         connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
@@ -159,7 +170,7 @@ class ReviewRuns:
         return None
 
     def _launch(self) -> None:
-        desk.parts = self._parts()
+        parts = desk.parts = self._parts()
         desk.closing = threading.Event()
         DBOS(
             config=DBOSConfig(
@@ -178,7 +189,7 @@ class ReviewRuns:
         )
         DBOS.register_queue(
             workflow.PAPERS,
-            partition_concurrency=workflow.PAPERS_AT_ONCE,
+            partition_concurrency=parts.papers_at_once,
             polling_interval_sec=POLL_SECONDS,
         )
         self._end_the_lost()
@@ -191,9 +202,9 @@ class ReviewRuns:
         }
         for review_id, run in self._reviews.unfinished():
             if f"{review_id}:{run}" not in alive:
-                error = DatabaseDown(
+                lost = DatabaseDown(
                     say("The work on this review broke off."),
                     hint=say("Go on with it: what was read is kept."),
                     code="INTERRUPTED",
                 )
-                self._reviews.end(review_id, "failed", error=error.to_json())
+                self._reviews.end(review_id, "failed", error=lost.to_json())

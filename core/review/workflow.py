@@ -1,6 +1,6 @@
 """The review as DBOS workflows: each step is done once, and a crash goes on where it stopped.
 
-`find` searches; `write` reads the chosen papers (each in a `read` of its own, four at a time), then
+`find` searches; `write` reads the chosen papers (each in a `read` of its own, four at a time unless set), then
 drafts, checks and mends. What a reader sees is in the tables of reviews; DBOS keeps which steps are
 done. Workflows and steps are functions of the module, as DBOS wants them: what they work with is
 `desk`, which `ReviewRuns` fills before DBOS is launched.
@@ -16,7 +16,7 @@ from uuid import UUID
 
 from dbos import DBOS, SetEnqueueOptions, SetWorkflowID
 
-from core.db.reviews import ReviewRow
+from core.db.reviews import ReviewPaper, ReviewRow
 from core.errors import BadInput, Cancelled, LecternError
 from core.evidence.language import is_chinese
 from core.review import intake
@@ -30,8 +30,8 @@ from core.wording import say
 FIND, WRITE, READ = "review_find", "review_write", "review_read"
 REVIEWS, PAPERS = "reviews", "review-papers"
 """Queues: of whole reviews, and of papers (one partition a review)."""
-AT_ONCE, PAPERS_AT_ONCE = 4, 4
-"""Reviews worked on at a time, and papers of one review."""
+AT_ONCE = 4
+"""Reviews worked on at a time."""
 LOOK_SECONDS = 0.5
 """Between two looks whether the reader wants a stop."""
 
@@ -45,6 +45,25 @@ class Desk:
     def __init__(self) -> None:
         self.parts: Parts | None = None
         self.closing = threading.Event()
+        self._free = threading.Condition()
+        self._steps = 0
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Count a step while it runs."""
+        with self._free:
+            self._steps += 1
+        try:
+            yield
+        finally:
+            with self._free:
+                self._steps -= 1
+                self._free.notify_all()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until no step runs; return whether none does."""
+        with self._free:
+            return self._free.wait_for(lambda: not self._steps, seconds)
 
     def laid(self) -> Parts:
         """Return the parts.
@@ -130,8 +149,12 @@ def search(review: str, run: int) -> str:
         with _stage(row, run, "search"):
             found = candidates(parts, owner, row, stop)
             parts.reviews.set_papers(row.id, found, request.top)
-        state = "choosing" if request.confirm else "writing"
-        parts.reviews.end(row.id, "choosing" if request.confirm else "writing")
+        if request.confirm:
+            going, state = parts.reviews.pass_on(row.id, "choosing"), "choosing"
+        else:
+            going, state = parts.reviews.pass_on(row.id, "writing"), "writing"
+        if not going:
+            raise Cancelled(say("It was stopped."))
         return state
 
     return _guarded(review, work) or "over"
@@ -143,9 +166,15 @@ def begin(review: str, run: int) -> tuple[list[int], float]:
     owned = desk.laid().reviews.owner(UUID(review))
     if owned is None:
         return [], time.time()
-    row = owned[1]
-    todo = [paper.position for paper in row.chosen if paper.state != "done"]
-    desk.laid().reviews.set_stage(row.id, _begun(run, "read"))
+    owner, row = owned
+    parts = desk.laid()
+    box = parts.toolbox(owner, threading.Event())
+    todo = []
+    for paper in row.chosen:
+        if paper.state != "done" or not intake.in_library(box, paper.paper_id):
+            parts.reviews.set_paper(row.id, paper.position, state="waiting")
+            todo.append(paper.position)
+    parts.reviews.set_stage(row.id, _begun(run, "read"))
     return todo, time.time()
 
 
@@ -156,7 +185,7 @@ def fetch(review: str, run: int, position: int) -> str | None:
     def work(owner: UUID, row: ReviewRow, stop: threading.Event) -> str:
         parts, paper = desk.laid(), row.papers[position]
         box = parts.toolbox(owner, stop)
-        if intake.in_library(box, paper.found.get("paper_id")):
+        if intake.in_library(box, _known(paper)):
             return ""
         parts.reviews.set_paper(row.id, position, state="fetching")
         return intake.fetch(parts, box, paper.found)
@@ -171,11 +200,10 @@ def take_in(review: str, run: int, position: int, name: str) -> bool:
     def work(owner: UUID, row: ReviewRow, stop: threading.Event) -> bool:
         parts, paper = desk.laid(), row.papers[position]
         box = parts.toolbox(owner, stop)
-        known = paper.found.get("paper_id")
+        known = _known(paper)
         if known and intake.in_library(box, known):
-            parts.reviews.set_paper(
-                row.id, position, state="reading", paper_id=UUID(known), got="library"
-            )
+            got = paper.got or "library"
+            parts.reviews.set_paper(row.id, position, state="reading", paper_id=known, got=got)
             return True
         parts.reviews.set_paper(row.id, position, state="reading")
         paper_id, got = intake.take_in(parts, box, paper.found, name)
@@ -309,6 +337,12 @@ def _of_paper(review: str, position: int, work: Work[Value]) -> Value | None:
     return None
 
 
+def _known(paper: ReviewPaper) -> UUID | None:
+    """Return the id under which a paper was in the library when it was found, or read before."""
+    named = paper.found.get("paper_id")
+    return paper.paper_id or (UUID(named) if named else None)
+
+
 _OWN_MISTAKE = LecternError(
     say("Lectern made a mistake in this review."),
     hint=say("Go on to try again; the details are in the log."),
@@ -350,7 +384,8 @@ def _watched(review_id: UUID) -> Iterator[threading.Event]:
     watcher = threading.Thread(target=watch, name="review-stop", daemon=True)
     watcher.start()
     try:
-        yield stop
+        with desk.at_work():
+            yield stop
     finally:
         over.set()
 

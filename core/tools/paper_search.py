@@ -6,6 +6,7 @@ from pydantic import Field
 
 from core.tools.arxiv_search import Query, Results
 from core.tools.envelope import ToolFailure
+from core.tools.found import identity
 from core.tools.registry import tool
 from core.tools.relevance import relevance
 from core.tools.toolbox import Toolbox
@@ -28,7 +29,7 @@ class Search(Query):
     "each. Give the topic as a few English terms; Chinese is translated.",
 )
 def paper_search(box: Toolbox, wanted: Search) -> dict[str, Any]:
-    """Return the papers found, best first where they are sorted by relevance.
+    """Return the papers found, each once, best first where they are sorted by relevance.
 
     Data: `query` as it was sent; `topic` in English and `translated_by` (`model`, `terms` or '');
     `unknown_terms` of a Chinese topic; `total` papers there are, `offset` of the first; `papers`,
@@ -38,14 +39,17 @@ def paper_search(box: Toolbox, wanted: Search) -> dict[str, Any]:
         ToolFailure: with the code of what is wrong.
         Cancelled: it was stopped.
     """
+    box.report(say("Putting the topic into words to search by…"))
     topic = in_english(wanted.topic, box.chat(), box.cancelled)
     results = _asked(box, wanted.model_copy(update={"topic": _usable(wanted, topic)}))
-    texts = [f"{paper['title']}\n{paper['abstract']}" for paper in results.papers]
+    box.report(say("Comparing the papers found with the topic…"))
+    papers = list({identity(paper): paper for paper in reversed(results.papers)}.values())[::-1]
+    texts = [f"{paper['title']}\n{paper['abstract']}" for paper in papers]
     fit = relevance(wanted.topic, texts, box.embedder(), topic.text)
     order = list(range(len(texts)))
     if wanted.sort == "relevance":
         order.sort(key=lambda at: -fit.combined[at])
-    rows = [{**results.papers[at], "relevance": fit.of(at)} for at in order]
+    rows = [{**papers[at], "relevance": fit.of(at)} for at in order]
     return {
         "query": results.query,
         "topic": topic.text,
@@ -70,13 +74,23 @@ def _usable(wanted: Search, topic: Topic) -> str:
         say(
             "No term of this Chinese topic is known, and arXiv's papers are found by English words."
         ),
-        say("Give the topic in English."),
+        _in_other_words(topic.unknown),
     )
+
+
+def _in_other_words(unknown: tuple[str, ...]) -> str:
+    if not unknown:
+        return say("Give the topic in English.")
+    terms = "、".join(unknown)
+    return say("Give the topic in English, or use other words for {terms}.", terms=terms)
 
 
 def _asked(box: Toolbox, wanted: Search) -> Results:
     if wanted.source == "openalex":
+        box.report(say("Asking {site}…", site="OpenAlex"))
         return box.openalex.search(wanted)
     if wanted.source == "crossref":
+        box.report(say("Asking {site}…", site="Crossref"))
         return box.crossref.search(wanted)
+    box.report(say("Waiting for arXiv, at the pace it asks everybody to keep…"))
     return box.arxiv.search(wanted, box.cancelled)

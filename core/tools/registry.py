@@ -44,7 +44,10 @@ class Tool:
             return self.work(box, wanted)
 
         envelope = retried(
-            lambda: enveloped(self.source, work), box.cancelled, first_pause=box.first_pause
+            lambda: enveloped(self.source, work),
+            box.cancelled,
+            first_pause=box.first_pause,
+            report=box.report,
         )
         elapsed = round(1000 * (time.monotonic() - began))
         return {**envelope, "meta": {"source": source, "elapsed_ms": elapsed}}

@@ -3,24 +3,38 @@
 By meaning: cosine of the embedder's vectors, which works across languages. By words: cosine of
 TF-IDF vectors, with idf = ln((1 + n) / (1 + df)) + 1 over the papers compared (the smoothed form of
 Salton and Buckley, Term-weighting approaches, 1988). Both: a weighted mean of the two z-scores;
-what shares no word with any paper counts by meaning alone.
+what shares no word with any paper counts by meaning alone. The weights (`relevance.json`) are
+written by `core.evals.fit_relevance`.
 """
 
+import json
 import math
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.evidence.language import is_chinese
 from core.models.embed import Embedder
 from core.retrieval.fuse import z_scores
 from core.retrieval.tokenize import query_terms, tokenize
 
 Array = NDArray[np.float64]
-WORDS = 0.5
-"""The weight of the words where the topic shares some with the papers."""
+TABLE = "relevance.json"
+
+
+class Weights(NamedTuple):
+    """The weight of the words, 0 to 1, where the topic shares some with the papers.
+
+    `same`: the paper is in the topic's language; `cross`: it is in another.
+    """
+
+    same: float
+    cross: float
 
 
 class Relevance(NamedTuple):
@@ -35,29 +49,53 @@ class Relevance(NamedTuple):
         return {name: round(float(scores[at]), 4) for name, scores in self._asdict().items()}
 
 
+@cache
+def fitted() -> Weights:
+    """Return the weights that come with Lectern."""
+    return Weights(**json.loads((files("core.tools") / TABLE).read_text(encoding="utf-8")))
+
+
 def relevance(
     topic: str, papers: Sequence[str], embedder: Embedder, english: str = ""
 ) -> Relevance:
     """Return how well each paper's text (title and abstract) fits a topic.
 
-    `english` is the topic in the papers' language where that is another: its words count too, and
-    its meaning is averaged with the topic's own.
+    `english` is the topic in English where it is in another language: its words count too. Its
+    meaning counts only with an embedder that does not know the topic's language.
     """
     if not papers:
         nothing = np.zeros(0)
         return Relevance(nothing, nothing, nothing)
-    asked = [topic] if english in ("", topic) else [topic, english.replace('"', "")]
-    close = _by_meaning(asked, papers, embedder)
-    shared = by_words(" ".join(asked), papers)
-    weight = WORDS if shared.any() else 0.0
-    combined = (1 - weight) * z_scores(close) + weight * z_scores(shared)
-    return Relevance(close, shared, combined)
+    english = english.replace('"', "")
+    close = _by_meaning(
+        english if english and _is_foreign(topic, embedder) else topic, papers, embedder
+    )
+    shared = by_words(topic if english in ("", topic) else f"{topic} {english}", papers)
+    return Relevance(close, shared, combine(close, shared, across(topic, papers), fitted()))
 
 
-def _by_meaning(asked: Sequence[str], papers: Sequence[str], embedder: Embedder) -> Array:
-    query = np.mean([embedder.encode([text])[0] for text in asked], axis=0)
-    vectors = np.asarray(embedder.encode(papers), dtype=np.float64)
-    return np.asarray(vectors @ (query / max(float(np.linalg.norm(query)), 1e-9)))
+def across(topic: str, papers: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which papers are in another language than the topic, shape (n,)."""
+    chinese = is_chinese(topic)
+    return np.array([is_chinese(paper) != chinese for paper in papers], dtype=bool)
+
+
+def combine(close: Array, shared: Array, cross: NDArray[np.bool_], weights: Weights) -> Array:
+    """Return the weighted mean of the z-scores of meaning and of words, shape (n,)."""
+    if not shared.any():
+        return z_scores(close)
+    words = np.where(cross, weights.cross, weights.same)
+    return np.asarray((1 - words) * z_scores(close) + words * z_scores(shared))
+
+
+def _is_foreign(topic: str, embedder: Embedder) -> bool:
+    known = embedder.languages
+    return known is not None and ("zh" if is_chinese(topic) else "en") not in known
+
+
+def _by_meaning(topic: str, papers: Sequence[str], embedder: Embedder) -> Array:
+    query = np.asarray(embedder.encode([topic])[0], dtype=np.float64)
+    return np.asarray(np.asarray(embedder.encode(papers), dtype=np.float64) @ query)
 
 
 def by_words(topic: str, papers: Sequence[str]) -> Array:

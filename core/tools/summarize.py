@@ -110,6 +110,12 @@ def summarize_paper(box: Toolbox, wanted: Wanted) -> dict[str, Any]:
         chosen = box.choose(paper.chunks, paper.title)
         summary = _Summary(chosen, "extractive", summary.parts, summary.dropped, summary.why)
     after = sum(len(text) for texts in summary.fields.values() for text in texts)
+    if not after:
+        raise ToolFailure(
+            "EMPTY_RESULT",
+            say("No sentence of this paper could be told to belong in a summary."),
+            say("Ask about it with search_library, or read its abstract."),
+        )
     return {
         "title": paper.title,
         "got": paper.got,

@@ -18,6 +18,12 @@ from core.types import Chunk
 
 Chosen = dict[str, list[str]]
 """A paper's own sentences by what they speak of."""
+Report = Callable[[str], None]
+"""Is told what is waited for, in a sentence."""
+
+
+def nobody(doing: str) -> None:
+    """Tell nobody what is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +31,8 @@ class Toolbox:
     """The parts a tool may need; those that are slow to have are asked for when needed.
 
     `choose` picks a paper's sentences by field without a model. `cancelled` stops requests and
-    pauses. `first_pause`: seconds before the second try of what failed.
+    pauses. `first_pause`: seconds before the second try of what failed. `report` is told what is
+    waited for, by tools that may take long.
     """
 
     user_id: UUID
@@ -42,3 +49,4 @@ class Toolbox:
     context_tokens: int
     cancelled: threading.Event = field(default_factory=threading.Event)
     first_pause: float = FIRST_PAUSE
+    report: Report = nobody

@@ -149,6 +149,7 @@ def test_a_guest_goes_with_all_that_is_theirs(
         "guests": 1,
         "conversations": 0,
         "readings": 0,
+        "reviews": 0,
         "papers": 0,
     }  # the paper is too young to go
     assert papers.library(guest) == ()

@@ -21,11 +21,13 @@ from core.agent.state import TurnContext, TurnRequest
 from core.db.accounts import AccountStore
 from core.db.conversations import ConversationStore
 from core.db.papers import PaperStore
+from core.db.reviews import ReviewStore
 from core.errors import BadInput, NotFound
 from core.ingest.worker import Worker
 from core.memory.memory import ReadingMemory
 from core.memory.readings import NewReading, ReadingStore
 from core.reading import PaperReader
+from core.tools.searches import Searches
 from core.types import Citation, PaperMeta, Scores, Structure
 from core.workbench import Workbench
 from tests.fixtures.papers import made_file, made_paper, made_terms, unit_vectors
@@ -39,8 +41,10 @@ CLASSES = (
     AccountStore,
     ReadingStore,
     ReadingMemory,
+    ReviewStore,
     PaperReader,
     Runner,
+    Searches,
 )
 
 NEW = object()
@@ -114,6 +118,15 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
     "ReadingMemory.on_arxiv": ("", lambda o, u, x: searched_by(o, u)),
     "ReadingMemory.export": (False, lambda o, u, x: b"paper_id" in o.export(u)),
     "ReadingMemory.import_file": (NEW, lambda o, u, x: o.import_file(u, x.exported)),
+    "ReviewStore.add": (NEW, lambda o, u, x: o.add(u, "Topic", {})),
+    "ReviewStore.review": (NotFound, lambda o, u, x: o.review(u, x.review)),
+    "ReviewStore.reviews": ([], lambda o, u, x: o.reviews(u)),
+    "ReviewStore.tick": (NotFound, lambda o, u, x: o.tick(u, x.review, [0])),
+    "ReviewStore.choose": (NotFound, lambda o, u, x: o.choose(u, x.review, [0])),
+    "ReviewStore.search_again": (NotFound, lambda o, u, x: o.search_again(u, x.review)),
+    "ReviewStore.stop": (NotFound, lambda o, u, x: o.stop(u, x.review)),
+    "ReviewStore.remove": (NotFound, lambda o, u, x: o.remove(u, x.review)),
+    "ReviewStore.restore": (NotFound, lambda o, u, x: o.restore(u, x.review)),
     "PaperReader.cited": (NotFound, lambda o, u, x: o.cited(u, x.citation)),
     "PaperReader.drawable": (NotFound, lambda o, u, x: o.drawable(u, x.paper)),
     "PaperReader.page_count": (NotFound, lambda o, u, x: o.page_count(u, x.paper)),
@@ -131,6 +144,7 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
     "Runner.cancel": (NotFound, lambda o, u, x: o.cancel(u, x.turn)),
     "Runner.events": (NotFound, lambda o, u, x: o.events(u, x.turn)),
     "Runner.follow": (NotFound, lambda o, u, x: list(o.follow(u, x.turn))),
+    "Searches.start": (False, lambda o, u, x: o.start(u, topic="fusion") is x.search),
 }
 
 
@@ -176,7 +190,9 @@ def worker():
 
 
 @pytest.fixture
-def objects(database: Engine, worker: Worker, bench: Workbench):
+def objects(database: Engine, worker: Worker, bench: Workbench, make_bench):
+    slow = make_bench(ARXIV_SECONDS=3600)  # arXiv is never asked: it is not anybody's turn
+    slow.arxiv_pace.wait(lambda: False)
     papers, conversations = PaperStore(database), ConversationStore(database)
 
     def no_context(emit: Any, cancelled: threading.Event) -> TurnContext:
@@ -189,8 +205,10 @@ def objects(database: Engine, worker: Worker, bench: Workbench):
         "AccountStore": AccountStore(database),
         "ReadingStore": ReadingStore(database),
         "ReadingMemory": bench.memory,
+        "ReviewStore": ReviewStore(database),
         "PaperReader": PaperReader(papers, worker),
         "Runner": runner,
+        "Searches": slow.searches,
     }
     runner.close()
 
@@ -216,6 +234,9 @@ def owned(objects, bench: Workbench) -> SimpleNamespace:
     readings.remember(OWNER, NewReading(paper, "Sparse attention", "It says so.", vector, MODEL))
     readings.vote(OWNER, paper, paper, 1)
     readings.pause(OWNER, True)
+    review = objects["ReviewStore"].add(OWNER, "A topic", {})
+    objects["ReviewStore"].set_papers(review, [{"title": "A paper"}], 1)
+    objects["ReviewStore"].end(review, "stopped")
     objects["AccountStore"].seen(OWNER, "login")
     objects["AccountStore"].set_language(OWNER, "zh")
     return SimpleNamespace(
@@ -226,6 +247,8 @@ def owned(objects, bench: Workbench) -> SimpleNamespace:
         turn=turn.id,
         citation=Citation(1, paper, "T", file.sha256, 1, "", "q", (), Scores()),
         forgotten=forgotten,
+        review=review,
+        search=objects["Searches"].start(OWNER, topic="fusion"),
         exported=bench.memory.export(OWNER),
     )
 
@@ -238,6 +261,7 @@ def stored(database: Engine, mine: bool) -> dict[str, list[Any]]:
         "user_paper_profile": "SELECT * FROM user_paper_profile WHERE (user_id = :owner) = :mine",
         "reading_votes": "SELECT * FROM reading_votes WHERE (user_id = :owner) = :mine",
         "reading_pauses": "SELECT * FROM reading_pauses WHERE (user_id = :owner) = :mine",
+        "reviews": "SELECT * FROM reviews WHERE (user_id = :owner) = :mine",
         "conversations": "SELECT * FROM conversations WHERE (user_id = :owner) = :mine",
         "turns": "SELECT t.* FROM turns t JOIN conversations c ON c.id = conversation_id "
         "WHERE (user_id = :owner) = :mine",
@@ -280,6 +304,7 @@ def nothing() -> dict[str, Any]:
         "file": file,
         "conversation": uuid4(),
         "turn": uuid4(),
+        "review": uuid4(),
         "citation": Citation(1, paper, "T", file, 1, "", "q", (), Scores()),
         "forgotten": datetime(2020, 1, 1, tzinfo=UTC),
     }

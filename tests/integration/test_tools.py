@@ -44,6 +44,7 @@ from tests.fixtures.arxiv_server import (
     rate_limited,
 )
 from tests.fixtures.model_server import Reply, failure
+from tests.fixtures.reviewed import SUBJECTS, page
 
 WORK = {
     "id": "https://openalex.org/W1",
@@ -208,6 +209,13 @@ def test_a_stop_ends_the_pauses_and_the_last_envelope_comes(box):
 
 
 # --- paper_search ---------------------------------------------------------------------------------
+
+
+def test_a_paper_that_a_source_gives_twice_is_there_once(arxiv, box):
+    """arXiv's are asked for again where a page of results comes short."""
+    arxiv.answers = [ok(feed("2301.00001v1", "2301.00002v1", total=3))]
+    found = paper_search(box, topic="fusion", number=3)["data"]["papers"]
+    assert sorted(paper["arxiv_id"] for paper in found) == ["2301.00001", "2301.00002"]
 
 
 def test_papers_of_arxiv_come_ranked(box, arxiv):
@@ -536,6 +544,14 @@ def test_a_model_summarises_part_by_part_and_what_it_drops_is_counted(room):
     assert any(none["fields"].values())
 
 
+def test_a_paper_in_which_nothing_is_recognised_has_no_empty_summary(room):
+    text = "# Über Wiesen\n\n## Boden\n\n" + "Der Boden der Wiese ist feucht und schwarz. " * 20
+    paper = room.offline.ingestor.ingest(LOCAL_USER, "wiese.md", text.encode()).paper_id
+    box = room.offline.toolbox(LOCAL_USER)
+    assert code_of(summarize_paper(box, paper_id=str(paper))) == "EMPTY_RESULT"
+    room.offline.papers.remove(LOCAL_USER, paper)
+
+
 def test_what_the_model_notes_too_much_of_is_merged(room):
     def reply(body) -> str:
         if body["response_format"]["json_schema"]["schema"]["title"] == "Merged":
@@ -550,7 +566,7 @@ def test_what_the_model_notes_too_much_of_is_merged(room):
 
 
 def test_a_paper_of_arxiv_is_summarised_from_what_could_be_had(box, arxiv, room):
-    arxiv.pages["/html/2401.00001"] = [ok(paper_page(8))]
+    arxiv.pages["/html/2401.00001"] = [ok(page("On joining", *SUBJECTS[0][2:]))]
     data = summarize_paper(box, arxiv_id="2401.00001")["data"]
     assert (data["got"], data["title"]) == ("html", "On joining")
     arxiv.answers = [EMPTY]
