@@ -537,7 +537,8 @@ def _doctor(workbench: Workbench, options: argparse.Namespace) -> list[dict[str,
 def _show_doctor(rows: list[dict[str, str]]) -> None:
     marks = {"on": "✓", "off": "–", "broken": "✗"}
     for row in rows:
-        print(f"{marks[row['state']]} {row['part']}: {row['why']}. {row['hint']}".rstrip())
+        why = row["why"].removesuffix(".")
+        print(f"{marks[row['state']]} {row['part']}: {why}. {row['hint']}".rstrip())
 
 
 def _eval(workbench: Workbench, options: argparse.Namespace) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from sqlalchemy import text
 
+from core.db.migrate import vector_version
 from core.errors import LecternError
 from core.models.embed import missing_embedders
 from core.wording import say
@@ -66,9 +67,7 @@ def _data_folder(workbench: Workbench) -> Iterator[Part]:
 def _database(workbench: Workbench) -> Iterator[Part]:
     with workbench.engine.connect() as connection:
         server = connection.scalar(text("SHOW server_version"))
-        vector = connection.scalar(
-            text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
-        )
+        vector = vector_version(connection)
         collation = connection.execute(
             text(
                 "SELECT datcollversion, pg_database_collation_actual_version(oid) "

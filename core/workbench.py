@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 from uuid import UUID
 
+import psycopg
 from psycopg_pool import ConnectionPool
 from sqlalchemy import Engine
 
@@ -23,7 +24,7 @@ from core.config import Settings, own_folder
 from core.db.accounts import AccountStore
 from core.db.conversations import ConversationStore
 from core.db.embedded import EmbeddedPostgres
-from core.db.engine import database_urls, make_engine
+from core.db.engine import database_down, database_urls, make_engine
 from core.db.migrate import upgrade
 from core.db.papers import PaperStore
 from core.db.reviews import ReviewStore
@@ -131,7 +132,11 @@ class Workbench:
     def engine(self) -> Engine:
         """The connection pool, on a database brought up to date."""
         engine = make_engine(self.database_url, self.server.start if self.server else None)
-        upgrade(engine)
+        try:
+            upgrade(engine)
+        except BaseException:
+            engine.dispose()  # every page asks anew: its connections must not pile up
+            raise
         return engine
 
     @lazy
@@ -322,7 +327,11 @@ class Workbench:
 
     @lazy
     def graph(self) -> "Graph":
-        """The agent, with its steps checkpointed in Postgres."""
+        """The agent, with its steps checkpointed in Postgres.
+
+        Raises:
+            DatabaseDown: the tables of its checkpoints cannot be had.
+        """
         # LangGraph takes a second to import: a command that asks nothing need not wait for it.
         from langgraph.checkpoint.postgres import PostgresSaver
         from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -331,7 +340,10 @@ class Workbench:
 
         serializer = JsonPlusSerializer(allowed_msgpack_modules=CHECKPOINTED)
         saver = PostgresSaver(self.checkpoint_pool, serde=serializer)
-        saver.setup()
+        try:
+            saver.setup()
+        except psycopg.Error as error:
+            raise database_down(error) from error
         return build_graph(saver)
 
     @lazy

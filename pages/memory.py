@@ -13,6 +13,8 @@ with page(_("Memory")) as session:
         queue(session, brief=True)
     history.undo_bar(session)
     memory.paused_banner(session)
+    if readings:
+        memory.waiting_notice(session)
     opened = recollection.opened(readings)
     beside = st.columns([6, 5], gap="medium") if opened else None
     with beside[0] if beside else st.container():

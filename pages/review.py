@@ -20,7 +20,7 @@ with page(_("Review")) as session:
         opened = evidence.current([reviewed.as_turn(row)]) if row.document else None
         beside = st.columns([6, 5], gap="medium") if opened else None
         with beside[0] if beside else st.container(key="review-alone"):
-            review.head(session, row)
+            review.head(session, row, reviewed.downloads)
             if row.working:
                 review.working(session, row)
             elif row.state in ("stopped", "failed"):

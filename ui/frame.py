@@ -7,7 +7,9 @@ script on a cold server, so nothing may rest on the entry script having run.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
+from typing import ParamSpec
 from uuid import UUID
 
 import streamlit as st
@@ -21,6 +23,8 @@ from ui.language import _, current_language, remember_language, translated, use_
 from ui.resources import workbench
 from ui.safe import plain
 from ui.state import state
+
+P = ParamSpec("P")
 
 HERE = Path(__file__).parent
 HOME, LIBRARY, SEARCH, ASK, REVIEW, MEMORY, SYSTEM = (
@@ -122,6 +126,19 @@ def error_text(error: LecternError) -> str:
     return f"{translated(error.message)} {translated(error.hint)}".strip()
 
 
+def callback(act: Callable[P, None]) -> Callable[P, None]:
+    """Have a failure of what a reader did said on the next run; nothing after it is done."""
+
+    @wraps(act)
+    def guarded(*arguments: P.args, **named: P.kwargs) -> None:
+        try:
+            act(*arguments, **named)
+        except LecternError as error:
+            state().problem = error_text(error)
+
+    return guarded
+
+
 def go(to: str, **parameters: str) -> None:
     """Open another page. From a callback: the page changes when the next run begins."""
     state().going = (to, parameters)
@@ -220,12 +237,10 @@ def _language_choice(session: Session) -> None:
     )
 
 
+@callback
 def _choose_language(session: Session, key: str) -> None:
     chosen = st.session_state[key]
     if not chosen:  # pressing the language one has takes the mark off, and changes nothing
         return
     use_language(chosen)
-    try:
-        session.bench.accounts.set_language(session.user, chosen)
-    except LecternError as error:
-        state().problem = error_text(error)
+    session.bench.accounts.set_language(session.user, chosen)

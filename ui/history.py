@@ -9,9 +9,8 @@ import streamlit as st
 
 from core import exports
 from core.db.conversations import ConversationRow, TurnRow
-from core.errors import LecternError
 from ui import meter
-from ui.frame import ASK, REVIEW, Session, error_text, go, link
+from ui.frame import ASK, REVIEW, Session, callback, go, link
 from ui.language import _, translated
 from ui.safe import plain
 from ui.state import Removal, state
@@ -62,14 +61,11 @@ def costs(session: Session, turns: list[TurnRow]) -> None:
         st.caption(said)
 
 
+@callback
 def remove(session: Session, row: ConversationRow) -> None:
     """Delete a conversation, stopping what is being written in it; it can be had back."""
-    try:
-        stop_running(session, row.id)
-        session.bench.conversations.remove(session.user, row.id)
-    except LecternError as error:
-        state().problem = error_text(error)
-        return
+    stop_running(session, row.id)
+    session.bench.conversations.remove(session.user, row.id)
     state().removal = Removal("conversation", (row.id,), row.title)
     if st.query_params.get("conversation") == str(row.id):
         go(ASK)
@@ -114,16 +110,13 @@ def undo_bar(session: Session) -> None:
         )
 
 
+@callback
 def _forget_too(session: Session) -> None:
     """Forget the readings of papers that were just removed; the same undo has both back."""
     removal = state().removal
     if removal is None:
         return
-    try:
-        at = session.bench.readings.forget(session.user, removal.remembered)
-    except LecternError as error:
-        state().problem = error_text(error)
-        return
+    at = session.bench.readings.forget(session.user, removal.remembered)
     state().removal = replace(removal, at=at, remembered=())
 
 
@@ -135,8 +128,9 @@ def _forget_removal() -> None:
     state().removal = None
 
 
+@callback
 def _undo(session: Session) -> None:
-    removal, state().removal = state().removal, None
+    removal = state().removal
     if removal is None:
         return
     bench = session.bench
@@ -145,14 +139,11 @@ def _undo(session: Session) -> None:
         "conversation": bench.conversations.restore,
         "review": bench.reviews.restore,
     }
-    try:
-        for number in removal.ids if removal.kind in restore else ():
-            restore[removal.kind](session.user, number)
-        if removal.at:
-            bench.readings.restore(session.user, removal.at)
-    except LecternError as error:
-        state().problem = error_text(error)
-        return
+    for number in removal.ids if removal.kind in restore else ():
+        restore[removal.kind](session.user, number)
+    if removal.at:
+        bench.readings.restore(session.user, removal.at)
+    state().removal = None  # not before: what could not be had back now may be had back later
     if removal.kind == "conversation":
         go(ASK, conversation=str(removal.ids[0]))
     elif removal.kind == "review":
@@ -166,11 +157,9 @@ def _rename(session: Session, row: ConversationRow) -> None:
         st.form_submit_button(_("Rename"), on_click=_renamed, args=(session, row.id, key))
 
 
+@callback
 def _renamed(session: Session, conversation: UUID, key: str) -> None:
-    try:
-        session.bench.conversations.rename(session.user, conversation, st.session_state[key])
-    except LecternError as error:
-        state().problem = error_text(error)
+    session.bench.conversations.rename(session.user, conversation, st.session_state[key])
 
 
 def _export(session: Session, row: ConversationRow, turns: list[TurnRow]) -> None:

@@ -1,5 +1,6 @@
 """The readings as a map and a calendar, and the topics they fall into."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -14,8 +15,10 @@ from ui.safe import plain
 
 _CHART = "readings-map"
 _MOST_LINKS = 8
+_MOST_NAMED, _NAME_HIGH = 8, 18
+"""Topics that are named under the map, and the pixels each of them takes."""
 MOST_DAYS = 31
-"""Bars of a calendar by day; with more it goes by month."""
+"""Days of a calendar by day, from the first reading on; over more it goes by month."""
 _COLOURS = ("#3b82f6", "#d97706", "#0d9488", "#db2777", "#8b5cf6", "#65a30d", "#0284c7", "#e11d48")
 _SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "triangle-right")
 
@@ -54,8 +57,9 @@ def _map(found: Landscape, names: list[str]) -> None:
     axis: dict[str, Any] = {"axis": None, "scale": alt.Scale(domain=[-1.15, 1.15])}
     colours = [_COLOURS[at % len(_COLOURS)] for at in range(len(names))]
     shapes = [_SHAPES[at % len(_SHAPES)] for at in range(len(names))]
+    named = min(len(names), _MOST_NAMED)
     chart = (
-        alt.Chart(data, height=340)
+        alt.Chart(data, height=280 + _NAME_HIGH * named)
         .mark_point(size=140, filled=True, opacity=0.85)
         .encode(
             x=alt.X("x:Q", **axis),
@@ -63,7 +67,10 @@ def _map(found: Landscape, names: list[str]) -> None:
             color=alt.Color(
                 "topic:N",
                 scale=alt.Scale(domain=names, range=colours),
-                legend=alt.Legend(orient="bottom", title=None, columns=2, labelLimit=260),
+                # One below the other: beside each other they are cut off on a phone.
+                legend=alt.Legend(
+                    orient="bottom", title=None, columns=1, labelLimit=300, symbolLimit=named
+                ),
             ),
             shape=alt.Shape("topic:N", scale=alt.Scale(domain=names, range=shapes)),
             tooltip=[
@@ -85,14 +92,11 @@ def _clicked(key: str) -> None:
 
 
 def _calendar(found: Landscape) -> None:
-    days = [point.reading.day for point in found.points]
-    by_day = len(set(days)) <= MOST_DAYS
+    by_day, counted = count_by_time([point.reading.day for point in found.points])
     st.caption(_("Papers read by day") if by_day else _("Papers read by month"))
-    when = pd.Series([day if by_day else day[:7] for day in days])
-    counted = when.value_counts().rename_axis("when").reset_index(name="count")
     chart = (
         alt.Chart(counted, height=110)
-        .mark_bar(size=14)
+        .mark_bar(size=8, color=_COLOURS[2])
         .encode(
             x=alt.X("when:O", title=None, axis=alt.Axis(labelAngle=0, labelOverlap=True)),
             y=alt.Y("count:Q", title=None, axis=alt.Axis(tickMinStep=1, tickCount=3)),
@@ -100,6 +104,19 @@ def _calendar(found: Landscape) -> None:
         )
     )
     st.altair_chart(chart, key="readings-calendar")
+
+
+def count_by_time(days: Sequence[str]) -> tuple[bool, pd.DataFrame]:
+    """Return whether papers are counted by day (else by month), and the counts, gaps included.
+
+    The table has the columns `when` (`2026-11-30`, `2026-11`) and `count`, from the first to the last.
+    """
+    read = pd.Series(pd.to_datetime(list(days)))
+    by_day = (read.max() - read.min()).days < MOST_DAYS
+    kind = "D" if by_day else "M"
+    all_of_them = pd.period_range(read.min(), read.max(), freq=kind)
+    counted = read.dt.to_period(kind).value_counts().reindex(all_of_them, fill_value=0)
+    return by_day, pd.DataFrame({"when": all_of_them.astype(str), "count": counted.to_numpy()})
 
 
 def _topic(session: Session, topic: Topic, name: str, number: int) -> None:

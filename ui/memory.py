@@ -5,13 +5,14 @@ from typing import Any
 
 import streamlit as st
 
-from core.errors import LecternError
+from core.errors import LecternError, Unavailable
 from core.ingest.identifiers import recognise
 from core.memory.memory import ArxivSuggestion, Suggestion
 from core.memory.readings import Reading, Votes
+from core.memory.transfer import MOST_BYTES
 from ui import landscape
 from ui.conversation import begin
-from ui.frame import HOME, LIBRARY, Session, error_text, link, show_error
+from ui.frame import HOME, LIBRARY, Session, callback, error_text, link, show_error
 from ui.language import _, ngettext
 from ui.papers import title_of
 from ui.recollection import SUMMARISE, close, open_reading, thumbs, weight_words
@@ -42,9 +43,25 @@ def paused_banner(session: Session) -> None:
     """Say that nothing is being remembered, while that is so."""
     if session.bench.readings.paused(session.user):
         st.warning(
-            _("Remembering is paused: what is read now leaves no trace here."),
+            _("Remembering is paused: what agents read for you leaves no trace here."),
             icon=":material/pause_circle:",
         )
+
+
+def waiting_notice(session: Session) -> None:
+    """Say that readings are not compared with others yet, while that is so, or why none can be."""
+    try:
+        count = session.bench.memory.waiting(session.user)
+    except Unavailable as error:
+        st.info(plain(error_text(error)), icon=":material/info:")
+        return
+    if count:
+        said = ngettext(
+            "{count} reading is not compared with others yet: it is embedded in the background.",
+            "{count} readings are not compared with others yet: they are embedded in the background.",
+            count,
+        )
+        st.info(said.format(count=count), icon=":material/hourglass_top:")
 
 
 def show(session: Session, readings: list[Reading]) -> None:
@@ -186,12 +203,9 @@ def _found(session: Session, one: ArxivSuggestion) -> None:
             thumbs(session, one.id, one.id, vote)
 
 
+@callback
 def _add(session: Session, one: ArxivSuggestion) -> None:
-    try:
-        session.bench.add_queue.fetch(session.user, recognise(f"arXiv:{one.paper['arxiv_id']}"))
-    except LecternError as error:
-        state().problem = error_text(error)
-        return
+    session.bench.add_queue.fetch(session.user, recognise(f"arXiv:{one.paper['arxiv_id']}"))
     state().from_arxiv = [other for other in state().from_arxiv or () if other.id != one.id]
     state().said = _("It is being fetched: the side bar shows how far it is.")
 
@@ -241,7 +255,7 @@ def in_your_hands(session: Session, readings: list[Reading]) -> None:
             value=not paused,
             key=key,
             on_change=_pause,
-            args=(session, key),
+            args=(session, key, paused),
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.download_button(
@@ -257,7 +271,12 @@ def in_your_hands(session: Session, readings: list[Reading]) -> None:
             if readings:
                 _delete_all(session, readings)
         with st.form("import-readings", border=False, clear_on_submit=True):
-            st.file_uploader(_("Import readings (JSON)"), type=["json"], key=IMPORT)
+            st.file_uploader(
+                _("Import readings (JSON)"),
+                type=["json"],
+                key=IMPORT,
+                max_upload_size=MOST_BYTES // 10**6,
+            )
             st.form_submit_button(
                 _("Import"), icon=":material/upload:", on_click=_import, args=(session,)
             )
@@ -285,35 +304,29 @@ def _delete_all(session: Session, readings: list[Reading]) -> None:
         )
 
 
+@callback
 def _forget_all(session: Session, readings: list[Reading]) -> None:
-    try:
-        at = session.bench.readings.forget(session.user)
-    except LecternError as error:
-        state().problem = error_text(error)
-        return
+    at = session.bench.readings.forget(session.user)
     count = len(readings)
     title = ngettext("{count} reading", "{count} readings", count).format(count=count)
     state().removal = Removal("reading", tuple(row.paper_id for row in readings), title, at)
     close()
 
 
-def _pause(session: Session, key: str) -> None:
-    try:
-        session.bench.readings.pause(session.user, not st.session_state[key])
-    except LecternError as error:
-        state().problem = error_text(error)
+@callback
+def _pause(session: Session, key: str, paused: bool) -> None:
+    wanted = not st.session_state[key]
+    st.session_state[key] = not paused  # shown until it is stored, which changes the key
+    session.bench.readings.pause(session.user, wanted)
 
 
+@callback
 def _import(session: Session) -> None:
     file = st.session_state[IMPORT]
     if file is None:
         state().problem = _("Choose a file first.")
         return
-    try:
-        count = session.bench.memory.import_file(session.user, file.getvalue())
-    except LecternError as error:
-        state().problem = error_text(error)
-        return
+    count = session.bench.memory.import_file(session.user, file.getvalue())
     state().said = ngettext(
         "{count} reading was added.", "{count} readings were added.", count
     ).format(count=count)

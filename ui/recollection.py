@@ -8,7 +8,7 @@ from core.agent.intents import intent
 from core.errors import LecternError, NotFound
 from core.memory.memory import WEIGHT
 from core.memory.readings import Reading, Similar, Votes
-from ui.frame import ASK, LIBRARY, MEMORY, Session, error_text, go, link
+from ui.frame import ASK, LIBRARY, MEMORY, Session, callback, error_text, go, link
 from ui.language import _, ngettext, translated
 from ui.safe import plain
 from ui.state import Removal, state
@@ -188,8 +188,12 @@ def thumbs(session: Session, paper: UUID, beside: UUID, vote: int) -> None:
     """Draw the question whether a paper was useful beside another."""
     key = f"vote-{beside}-{paper}-{vote}"
     if key not in st.session_state:
-        st.session_state[key] = next((n for n, v in _THUMBS.items() if v == vote), None)
-    st.feedback("thumbs", key=key, on_change=_voted, args=(session, paper, beside, key))
+        st.session_state[key] = _thumb(vote)
+    st.feedback("thumbs", key=key, on_change=_voted, args=(session, paper, beside, key, vote))
+
+
+def _thumb(vote: int) -> int | None:
+    return next((thumb for thumb, meant in _THUMBS.items() if meant == vote), None)
 
 
 def weight_words() -> str:
@@ -198,7 +202,7 @@ def weight_words() -> str:
         _(
             "Thumbs say whether a paper is useful there. Its weight is {formula}; the 50 closest "
             "papers are ordered by closeness × weight."
-        ).format(formula=WEIGHT)
+        ).format(formula=translated(WEIGHT))
     )
 
 
@@ -231,20 +235,15 @@ def _summarise(paper: UUID) -> None:
     go(ASK)
 
 
+@callback
 def _mark(session: Session, paper: UUID) -> None:
-    try:
-        session.bench.memory.mark_read(session.user, paper)
-    except LecternError as error:
-        state().problem = error_text(error)
+    session.bench.memory.mark_read(session.user, paper)
 
 
+@callback
 def forget(session: Session, row: Reading) -> None:
     """Take a reading out; it can be had back."""
-    try:
-        at = session.bench.readings.forget(session.user, [row.paper_id])
-    except LecternError as error:
-        state().problem = error_text(error)
-        return
+    at = session.bench.readings.forget(session.user, [row.paper_id])
     state().removal = Removal("reading", (row.paper_id,), row.title, at)
     close()
 
@@ -256,27 +255,22 @@ def _edit(session: Session, row: Reading) -> None:
         st.form_submit_button(_("Save"), on_click=_edited, args=(session, row.paper_id, key))
 
 
+@callback
 def _edited(session: Session, paper: UUID, key: str) -> None:
-    try:
-        session.bench.memory.edit(session.user, paper, st.session_state[key])
-    except LecternError as error:
-        state().problem = error_text(error)
+    session.bench.memory.edit(session.user, paper, st.session_state[key])
 
 
-def _voted(session: Session, paper: UUID, beside: UUID, key: str) -> None:
+@callback
+def _voted(session: Session, paper: UUID, beside: UUID, key: str, before: int) -> None:
     chosen = st.session_state[key]
+    st.session_state[key] = _thumb(before)  # shown until the vote is stored, which changes the key
     vote = 0 if chosen is None else _THUMBS[chosen]
-    try:
-        session.bench.readings.vote(session.user, paper, beside, vote)
-    except LecternError as error:
-        state().problem = error_text(error)
+    session.bench.readings.vote(session.user, paper, beside, vote)
 
 
+@callback
 def _clear(session: Session, paper: UUID) -> None:
-    try:
-        session.bench.readings.clear_votes(session.user, paper)
-    except LecternError as error:
-        state().problem = error_text(error)
+    session.bench.readings.clear_votes(session.user, paper)
 
 
 def _in_library(session: Session, paper: UUID) -> bool:

@@ -1,7 +1,7 @@
 """Reviews as a list, the form that begins one, and one that is looked for or being worked on."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -10,11 +10,11 @@ import streamlit as st
 from pydantic import ValidationError
 
 from core.db.reviews import ReviewPaper, ReviewRow
-from core.errors import LecternError, NotFound
+from core.errors import NotFound
 from core.review.request import MOST_PAPERS, ReviewRequest
 from core.tools.arxiv_search import FIRST_YEAR, LAST_YEAR
 from ui.evidence import NUMBER, TURN
-from ui.frame import REVIEW, Session, error_text, fragment, go, link, parameter_id
+from ui.frame import REVIEW, Session, callback, fragment, go, link, parameter_id
 from ui.language import _, ngettext, translated
 from ui.safe import plain
 from ui.searchform import CATEGORIES
@@ -111,6 +111,7 @@ def _take_example(key: str, example: str) -> None:
     st.session_state[key] = example
 
 
+@callback
 def _start(session: Session) -> None:
     given = st.session_state
     categories = [name.strip() for name in given["review-categories"] if name.strip()]
@@ -126,11 +127,7 @@ def _start(session: Session) -> None:
     except ValidationError as error:
         state().problem = _why(error)
         return
-    try:
-        number = session.bench.review_runs.start(session.user, request)
-    except LecternError as error:
-        state().problem = error_text(error)
-        return
+    number = session.bench.review_runs.start(session.user, request)
     go(REVIEW, review=str(number))
 
 
@@ -185,11 +182,13 @@ def verified(document: Mapping[str, Any]) -> str:
     )
 
 
-def head(session: Session, row: ReviewRow) -> None:
-    """Draw the topic, and what can always be done with a review."""
+def head(session: Session, row: ReviewRow, downloads: Callable[[ReviewRow], None]) -> None:
+    """Draw the topic, and what can be done with a review; `downloads` once there is a text."""
     with st.container(horizontal=True, vertical_alignment="center", key="review-head"):
         st.subheader(plain(row.topic), anchor=False, width="stretch")
         link(session, REVIEW, _("All reviews"), icon=":material/list:")
+        if row.document:
+            downloads(row)
         st.button(
             "",
             key="delete-review",
@@ -201,13 +200,10 @@ def head(session: Session, row: ReviewRow) -> None:
         )
 
 
+@callback
 def _remove(session: Session, row: ReviewRow) -> None:
-    try:
-        session.bench.review_runs.stop(session.user, row.id)
-        session.bench.reviews.remove(session.user, row.id)
-    except LecternError as error:
-        state().problem = error_text(error)
-        return
+    session.bench.review_runs.stop(session.user, row.id)
+    session.bench.reviews.remove(session.user, row.id)
     state().removal = Removal("review", (row.id,), row.topic)
     go(REVIEW)
 
@@ -235,11 +231,9 @@ def working(session: Session, row: ReviewRow) -> None:
     )
 
 
+@callback
 def _act(act: Any, session: Session, number: UUID) -> None:
-    try:
-        act(session.user, number)
-    except LecternError as error:
-        state().problem = error_text(error)
+    act(session.user, number)
 
 
 def _progress(row: ReviewRow) -> None:

@@ -70,7 +70,6 @@ def show(session: Session, row: ReviewRow) -> None:
     _references(session, document)
     _table(view)
     _failed(document)
-    _downloads(row, document)
 
 
 def _summary(row: ReviewRow, document: Mapping[str, Any]) -> None:
@@ -115,7 +114,8 @@ def _cautioned(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _references(session: Session, document: Mapping[str, Any]) -> None:
-    st.markdown(f"#### {_('References')}")
+    heading = _("References")
+    st.markdown(f"#### {heading}")
     with st.container(gap="small", key="references"):
         for entry in document["references"]:
             with st.container(gap=None):
@@ -132,12 +132,13 @@ def _references(session: Session, document: Mapping[str, Any]) -> None:
 def _about(entry: Mapping[str, Any]) -> str:
     authors = ", ".join(entry["authors"][:5]) + (" …" if len(entry["authors"]) > 5 else "")
     if entry["evidence"] == ABSTRACT:
-        badge = ":orange-badge[:material/short_text: " + _("abstract only") + "]"
+        badge = ":material/short_text: " + _("abstract only")
     else:
-        badge = ":green-badge[:material/article: " + _("full text") + "]"
+        badge = ":material/article: " + _("full text")
     parts = [plain(authors), str(entry["year"] or ""), badge]
-    if exports.address(entry):
-        parts.append(f"[{_('source')}]({exports.address(entry)})")
+    if address := exports.address(entry):
+        where = _("source")
+        parts.append(f"[{where}]({address})")
     return " · ".join(part for part in parts if part)
 
 
@@ -161,7 +162,9 @@ def _failed(document: Mapping[str, Any]) -> None:
 # --- files ----------------------------------------------------------------------------------------
 
 
-def _downloads(row: ReviewRow, document: Mapping[str, Any]) -> None:
+def downloads(row: ReviewRow) -> None:
+    """Draw what a finished review can be taken away as."""
+    document = row.document or {}
     labels = {
         "md": ("Markdown", "text/markdown"),
         "docx": (
@@ -173,7 +176,7 @@ def _downloads(row: ReviewRow, document: Mapping[str, Any]) -> None:
         "csv": (_("Table of evidence (CSV)"), "text/csv"),
         "json": (_("Everything (JSON)"), "application/json"),
     }
-    with st.popover(_("Export"), icon=":material/download:", key="export-review"):
+    with st.popover("", icon=":material/download:", help=_("Export"), type="tertiary"):
         for ending, (label, mime) in labels.items():
             st.download_button(
                 label,

@@ -113,6 +113,7 @@ class Runner:
 
         Raises:
             NotFound: the user has no such conversation, or no such turn to repeat.
+            BadInput: the user is not known.
             DatabaseDown: nothing can be stored.
         """
         request = replace(

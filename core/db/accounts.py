@@ -18,6 +18,7 @@ from core.db.orm import (
     ReadingVoteTable,
     ReviewTable,
 )
+from core.db.users import known_user
 from core.errors import BadInput, NotFound
 from core.wording import say
 
@@ -38,7 +39,9 @@ class AccountStore:
 
         Raises:
             ValueError: there is no such kind.
+            BadInput: the user is not known.
         """
+        known_user(user_id)
         if kind not in get_args(AccountKind):
             raise ValueError(f"no kind of account: {kind}")
         new = insert(AccountTable).values(user_id=user_id, kind=kind, language="")

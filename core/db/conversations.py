@@ -28,6 +28,7 @@ from sqlalchemy.orm import Session
 
 from core.db.orm import ConversationTable, TurnEventTable, TurnTable
 from core.db.text import storable, storable_json
+from core.db.users import known_user
 from core.errors import BadInput, NotFound
 from core.wording import say
 
@@ -144,7 +145,9 @@ class ConversationStore:
 
         Raises:
             NotFound: the user has no such conversation, or it has no such turn to repeat.
+            BadInput: the user is not known.
         """
+        known_user(user_id)
         with Session(self._engine) as session, session.begin():
             if conversation_id is None:
                 conversation = ConversationTable(

@@ -23,6 +23,13 @@ _CONNECT_SECONDS = 10
 _URL_HINT = say("It should look like postgresql://user:password@host:5432/database.")
 _DOWN_CLASSES = ("08", "53", "57", "58")  # connection, resources, operator, system error
 _CANCELLED = "57014"
+_CHANGED = (
+    psycopg.errors.UndefinedTable,
+    psycopg.errors.UndefinedColumn,
+    psycopg.errors.UndefinedObject,
+    psycopg.errors.UndefinedFunction,
+)
+"""What a statement meets when tables or the extension were taken away while Lectern ran."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -124,8 +131,9 @@ def make_engine(url: str, revive: Callable[[], object] | None = None) -> Engine:
     """Return a pool on any spelling of a Postgres address; nothing is connected yet.
 
     Connections know pgvector's types as soon as the extension is there. A server that is down,
-    full or refuses us raises `DatabaseDown` from whatever statement found out; where `revive` can
-    start it again (the embedded server), it is called once and the connection tried again.
+    full or refuses us, or whose tables were taken away, raises `DatabaseDown` from whatever
+    statement found out; where `revive` can start it again (the embedded server), it is called once
+    and the connection tried again.
     """
     engine = create_engine(
         database_urls(url).sqlalchemy,
@@ -171,9 +179,22 @@ def _know_vectors(connection: "psycopg.Connection[Any]", record: Any, _proxy: An
 
 def _say_database_down(context: ExceptionContext) -> DatabaseDown | None:
     error = context.original_exception
+    if isinstance(error, _CHANGED):
+        log.error("the database is not as this Lectern made it: %s", error)
+        return _database_changed(error)
     if context.is_pre_ping or not means_down(error):
         return None
     return database_down(error)
+
+
+def _database_changed(error: BaseException) -> DatabaseDown:
+    return DatabaseDown(
+        say("The database lacks something of Lectern's: {cause}", cause=_first_line(error)),
+        hint=say(
+            "Somebody or another Lectern has changed it: start Lectern again; if it stays so, "
+            "restore the database from a backup."
+        ),
+    )
 
 
 def means_down(error: BaseException) -> bool:
@@ -185,11 +206,12 @@ def means_down(error: BaseException) -> bool:
 
 def database_down(error: BaseException) -> DatabaseDown:
     """Return the failure to show for a driver's error (libpq never puts a password in one)."""
-    lines = str(error).strip().splitlines()
     return DatabaseDown(
-        say(
-            "The database cannot be used now: {cause}",
-            cause=lines[0] if lines else type(error).__name__,
-        ),
+        say("The database cannot be used now: {cause}", cause=_first_line(error)),
         hint=say("Try again; if it stays so, check that its server runs and its disk has space."),
     )
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -23,6 +23,12 @@ _VECTOR_HINT = say(
     "Install pgvector on the server (https://github.com/pgvector/pgvector), or unset DATABASE_URL "
     "to use the embedded one."
 )
+_OLDEST_VECTOR = (0, 5)
+"""The first pgvector with the index (HNSW) that readings are searched by."""
+_UPDATE_HINT = say(
+    "Install a newer pgvector on the server and have the database's administrator run "
+    "ALTER EXTENSION vector UPDATE, or unset DATABASE_URL to use the embedded server."
+)
 _PERMISSION_HINT = say(
     "Let the database's administrator run CREATE EXTENSION vector and grant CREATE on the schema, "
     "then start Lectern again."
@@ -33,8 +39,8 @@ def upgrade(engine: Engine) -> None:
     """Create or update all tables, in one transaction under an advisory lock.
 
     Raises:
-        DatabaseDown: when pgvector is missing or may not be created, or when the tables are a
-            newer Lectern's.
+        DatabaseDown: when pgvector is missing, too old or may not be created, or when the tables
+            are a newer Lectern's.
     """
     with engine.begin() as connection:
         if _version(connection) == HEAD:
@@ -47,6 +53,7 @@ def upgrade(engine: Engine) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
         _check_not_newer(connection, scripts)
         _create_extension(connection)
+        _check_extension(connection)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
 
@@ -83,13 +90,42 @@ def _check_not_newer(connection: Connection, scripts: "ScriptDirectory") -> None
 def _create_extension(connection: Connection) -> None:
     try:
         connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
-    except DBAPIError as error:
-        if isinstance(error.orig, psycopg.errors.InsufficientPrivilege):
+    except (DBAPIError, DatabaseDown) as error:
+        cause = error.orig if isinstance(error, DBAPIError) else error.__cause__
+        if isinstance(cause, psycopg.errors.InsufficientPrivilege):
             raise DatabaseDown(
                 say("This user may not create pgvector in the database."), hint=_PERMISSION_HINT
             ) from error
-        if isinstance(
-            error.orig, psycopg.errors.FeatureNotSupported | psycopg.errors.UndefinedFile
-        ):
+        # Its control file is not there, or its library is not.
+        if isinstance(cause, psycopg.errors.FeatureNotSupported | psycopg.errors.UndefinedFile):
             raise DatabaseDown(say("The database has no pgvector."), hint=_VECTOR_HINT) from error
         raise
+
+
+def _check_extension(connection: Connection) -> None:
+    version = vector_version(connection)
+    if numbered(version) < _OLDEST_VECTOR:
+        raise DatabaseDown(
+            say(
+                "The database's pgvector is {version}, Lectern needs 0.5 or newer.", version=version
+            ),
+            hint=_UPDATE_HINT,
+        )
+
+
+def vector_version(connection: Connection) -> str:
+    """Return the version of pgvector in the database.
+
+    Raises:
+        DatabaseDown: there is none (any more).
+    """
+    query = text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+    found: str | None = connection.scalar(query)
+    if found is None:
+        raise DatabaseDown(say("The database has no pgvector."), hint=_VECTOR_HINT)
+    return found
+
+
+def numbered(version: str) -> tuple[int, ...]:
+    """Return a version as numbers that can be compared: (0, 8, 1)."""
+    return tuple(int(part) for part in version.split(".") if part.isdigit())

@@ -20,7 +20,7 @@ from core.tools.arxiv_search import ArxivSearch
 from core.types import PaperRow, Scope
 from core.wording import say
 
-WEIGHT = "w = clamp(1 + 0.25 · (useful − not useful), 0.25, 2)"
+WEIGHT = say("w = clamp(1 + 0.25 · (useful − not useful), 0.25, 2)")
 """`Votes.weight` as a page says it."""
 SUMMARY = 1_500
 """Characters of a summary that is taken from the paper."""
@@ -201,18 +201,24 @@ class ReadingMemory:
                 close.append(ArxivSuggestion(number, paper, best.cosine, best.reading, weighed))
         return sorted(close, key=lambda one: -one.score)
 
+    def waiting(self, user_id: UUID) -> int:
+        """Return how many of a user's readings are not compared yet: the background embeds them."""
+        embedder = self._embedder()
+        return self._readings.waiting(user_id, embedder.name, embedder.dimension)
+
     def refresh(self, stopped: Callable[[], bool] = lambda: False) -> int:
-        """Embed again the readings whose vectors another model made; return how many.
+        """Embed again the readings whose vectors are not the embedder's; return how many.
 
         Whosever they are: for the background.
         """
         done = 0
         while not stopped():
-            stale = self._readings.stale(self._embedder().name, _BATCH)
+            embedder = self._embedder()
+            stale = self._readings.stale(embedder.name, embedder.dimension, _BATCH)
             if not stale:
                 break
-            vectors = self._embedder().encode([text_of(one.title, one.summary) for one in stale])
-            self._readings.renew(self._embedder().name, stale, np.asarray(vectors))
+            vectors = embedder.encode([text_of(one.title, one.summary) for one in stale])
+            self._readings.renew(embedder.name, stale, np.asarray(vectors))
             done += len(stale)
         return done
 

@@ -24,9 +24,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import insert
 
+from core.db.migrate import numbered, vector_version
 from core.db.orm import ReadingPauseTable, ReadingTable, ReadingVoteTable
 from core.db.text import storable
-from core.errors import BadInput, NotFound
+from core.db.users import known_user
+from core.errors import NotFound
 from core.models.embed import Vectors
 from core.wording import say
 
@@ -168,7 +170,7 @@ class ReadingStore:
         Raises:
             ValueError: one has no title or no vector. Then none is stored.
         """
-        _known(user_id)
+        known_user(user_id)
         if any(not n.title.strip() or n.vector.ndim != 1 or len(n.vector) == 0 for n in new):
             raise ValueError("a reading has a title and a vector")
         with self._engine.begin() as connection:
@@ -194,7 +196,7 @@ class ReadingStore:
         """Return all readings of a user, the latest first."""
         query = (
             select(*_COLUMNS)
-            .where(_kept(_known(user_id)))
+            .where(_kept(known_user(user_id)))
             .order_by(ReadingTable.read_at.desc(), ReadingTable.id)
         )
         with self._engine.connect() as connection:
@@ -208,7 +210,7 @@ class ReadingStore:
         Raises:
             NotFound: there is none.
         """
-        query = select(*_COLUMNS).where(_of(_known(user_id), paper_id))
+        query = select(*_COLUMNS).where(_of(known_user(user_id), paper_id))
         with self._engine.connect() as connection:
             row = connection.execute(query).one_or_none()
             votes = _votes(connection, user_id, [paper_id])
@@ -225,7 +227,7 @@ class ReadingStore:
             NotFound: there is no such reading.
         """
         values = {"summary": storable(summary), "embedding": vector, "embedding_model": model}
-        change = update(ReadingTable).where(_of(_known(user_id), paper_id)).values(**values)
+        change = update(ReadingTable).where(_of(known_user(user_id), paper_id)).values(**values)
         with self._engine.begin() as connection:
             _needs_one(connection.execute(change).rowcount)
         self._index(model, len(vector))
@@ -243,7 +245,7 @@ class ReadingStore:
             at: datetime = connection.scalars(select(func.clock_timestamp())).one()
             gone = 0
             for table in (ReadingTable, ReadingVoteTable):
-                wanted = (table.user_id == _known(user_id)) & table.removed_at.is_(None)
+                wanted = (table.user_id == known_user(user_id)) & table.removed_at.is_(None)
                 if papers is not None:
                     wanted &= table.doc_id.in_(papers)
                 gone += connection.execute(
@@ -261,7 +263,7 @@ class ReadingStore:
         back = 0
         with self._engine.begin() as connection:
             for table in (ReadingTable, ReadingVoteTable):
-                wanted = (table.user_id == _known(user_id)) & (table.removed_at == at)
+                wanted = (table.user_id == known_user(user_id)) & (table.removed_at == at)
                 back += connection.execute(
                     update(table).where(wanted).values(removed_at=None)
                 ).rowcount
@@ -278,7 +280,7 @@ class ReadingStore:
 
     def pause(self, user_id: UUID, paused: bool) -> None:
         """Have nothing remembered for the user from now on, or go on remembering."""
-        _known(user_id)
+        known_user(user_id)
         with self._engine.begin() as connection:
             if paused:
                 row = insert(ReadingPauseTable).values(user_id=user_id)
@@ -290,7 +292,9 @@ class ReadingStore:
 
     def paused(self, user_id: UUID) -> bool:
         """Return whether nothing is to be remembered for the user at present."""
-        query = select(ReadingPauseTable.since).where(ReadingPauseTable.user_id == _known(user_id))
+        query = select(ReadingPauseTable.since).where(
+            ReadingPauseTable.user_id == known_user(user_id)
+        )
         with self._engine.connect() as connection:
             return connection.scalar(query) is not None
 
@@ -306,7 +310,7 @@ class ReadingStore:
         """
         if vote not in (1, 0, -1):
             raise ValueError(f"no vote: {vote}")
-        key = {"user_id": _known(user_id), "doc_id": paper_id, "beside": beside}
+        key = {"user_id": known_user(user_id), "doc_id": paper_id, "beside": beside}
         with self._engine.begin() as connection:
             if vote == 0:
                 same = [getattr(ReadingVoteTable, name) == value for name, value in key.items()]
@@ -322,7 +326,7 @@ class ReadingStore:
     def votes_beside(self, user_id: UUID, beside: UUID) -> dict[UUID, int]:
         """Return the votes given beside a paper, by the paper they are on."""
         query = select(ReadingVoteTable.doc_id, ReadingVoteTable.vote).where(
-            ReadingVoteTable.user_id == _known(user_id),
+            ReadingVoteTable.user_id == known_user(user_id),
             ReadingVoteTable.beside == beside,
             ReadingVoteTable.removed_at.is_(None),
         )
@@ -332,11 +336,11 @@ class ReadingStore:
     def votes(self, user_id: UUID, papers: Collection[UUID] | None = None) -> dict[UUID, Votes]:
         """Return the votes on papers (on all when none are named); those without any are left out."""
         with self._engine.connect() as connection:
-            return _votes(connection, _known(user_id), papers)
+            return _votes(connection, known_user(user_id), papers)
 
     def clear_votes(self, user_id: UUID, paper_id: UUID) -> int:
         """Take back all votes on a paper; return how many there were."""
-        wanted = (ReadingVoteTable.user_id == _known(user_id)) & (
+        wanted = (ReadingVoteTable.user_id == known_user(user_id)) & (
             ReadingVoteTable.doc_id == paper_id
         )
         with self._engine.begin() as connection:
@@ -359,7 +363,7 @@ class ReadingStore:
             k: at most so many.
         """
         with self._engine.connect() as connection:
-            query = self._nearest(connection, _known(user_id), vector, model, exclude)
+            query = self._nearest(connection, known_user(user_id), vector, model, exclude)
             rows = connection.execute(query).all()
             votes = _votes(connection, user_id, [row.doc_id for row in rows])
         found = [Similar(_reading(row, votes), 1.0 - float(row.distance)) for row in rows]
@@ -373,7 +377,7 @@ class ReadingStore:
         """
         query = (
             select(ReadingTable.doc_id, ReadingTable.embedding)
-            .where(_kept(_known(user_id)), ReadingTable.embedding_model == model)
+            .where(_kept(known_user(user_id)), ReadingTable.embedding_model == model)
             .order_by(ReadingTable.read_at.desc(), ReadingTable.id)
         )
         with self._engine.connect() as connection:
@@ -384,11 +388,17 @@ class ReadingStore:
         matrix = np.array([row.embedding for row in fit], dtype=np.float32).reshape(len(fit), usual)
         return [row.doc_id for row in fit], matrix
 
-    def stale(self, model: str, most: int) -> list[Stale]:
-        """Return readings, of whomever, whose vectors another model made: at most so many."""
+    def waiting(self, user_id: UUID, model: str, size: int) -> int:
+        """Return how many readings of a user have no vector of that model and length yet."""
+        query = select(func.count()).where(_kept(known_user(user_id)), _unlike(model, size))
+        with self._engine.connect() as connection:
+            return connection.scalars(query).one()
+
+    def stale(self, model: str, size: int, most: int) -> list[Stale]:
+        """Return readings, of whomever, with no vector of that model and length: at most so many."""
         query = (
             select(ReadingTable.id, ReadingTable.title, ReadingTable.summary)
-            .where(ReadingTable.embedding_model != model, ReadingTable.removed_at.is_(None))
+            .where(ReadingTable.removed_at.is_(None), _unlike(model, size))
             .order_by(ReadingTable.id)
             .limit(most)
         )
@@ -435,9 +445,7 @@ class ReadingStore:
 
     def _pgvector(self, connection: Connection) -> tuple[int, ...]:
         if not self._version:
-            query = text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
-            found: str = connection.scalars(query).one()
-            self._version = tuple(int(part) for part in found.split(".") if part.isdigit())
+            self._version = numbered(vector_version(connection))
         return self._version
 
     def _index(self, model: str, size: int) -> None:
@@ -502,6 +510,11 @@ def _kept(user_id: UUID) -> ColumnElement[bool]:
     return (ReadingTable.user_id == user_id) & ReadingTable.removed_at.is_(None)
 
 
+def _unlike(model: str, size: int) -> ColumnElement[bool]:
+    other: ColumnElement[bool] = ReadingTable.embedding_model != model
+    return other | (func.vector_dims(ReadingTable.embedding) != size)
+
+
 def _of(user_id: UUID, paper_id: UUID) -> ColumnElement[bool]:
     return _kept(user_id) & (ReadingTable.doc_id == paper_id)
 
@@ -509,16 +522,6 @@ def _of(user_id: UUID, paper_id: UUID) -> ColumnElement[bool]:
 def _needs_one(count: int) -> None:
     if count == 0:
         raise no_reading()
-
-
-def _known(user_id: UUID) -> UUID:
-    """Return the user's id; whoever has none, or one that is not a UUID, has no memory."""
-    if not isinstance(user_id, UUID):
-        raise BadInput(
-            say("Lectern does not know whose readings these are."),
-            hint=say("Open Lectern again, or sign in."),
-        )
-    return user_id
 
 
 def _literal(value: str | int) -> ColumnElement[Any]:

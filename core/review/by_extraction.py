@@ -112,15 +112,19 @@ def add_overview(draft: Draft, papers: Sequence[Source], topic: str, chinese: bo
     full = sum(paper.evidence == FULL for paper in papers)
     years = sorted(paper.year for paper in papers if paper.year)
     span = f"{years[0]}–{years[-1]}" if years and years[0] != years[-1] else str(*years[:1])
+    short = len(papers) - full
     english = (
-        f"This review of “{topic}” is made of {len(papers)} papers ({span}): {full} were read in full, "
-        f"{len(papers) - full} by their abstracts only."
+        f"This review of “{topic}” is made of {_papers(len(papers))} ({span}): {full} read in full"
+        + (f", {short} by the abstract only." if short else ".")
     )
-    han = (
-        f"本综述的题目是“{topic}”，依据 {len(papers)} 篇论文（{span}）写成："
-        f"{full} 篇读了全文，{len(papers) - full} 篇只读了摘要。"
+    han = f"本综述的题目是“{topic}”，依据 {len(papers)} 篇论文（{span}）写成：{full} 篇读了全文" + (
+        f"，{short} 篇只读了摘要。" if short else "。"
     )
     draft.add_text(OVERVIEW[chinese], [draft.remark(han if chinese else english)])
+
+
+def _papers(count: int) -> str:
+    return "1 paper" if count == 1 else f"{count} papers"
 
 
 def _nothing() -> Array:

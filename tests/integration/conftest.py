@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.agent.examples import Examples
 from core.agent.state import TurnRequest
@@ -20,6 +21,8 @@ from core.workbench import Workbench
 from tests.conftest import ROOT
 from tests.fixtures.database import fresh_database
 from tests.fixtures.model_server import LoopbackServer
+from ui import frame
+from ui.identity import Visitor
 
 MODEL = "use-multilingual"
 
@@ -85,6 +88,23 @@ def make_bench(
 def bench(make_bench: Callable[..., Workbench]) -> Workbench:
     """A workbench without any key."""
     return make_bench()
+
+
+@pytest.fixture
+def open_page(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """Open a page over a workbench, without a browser; the address's parameters by name."""
+
+    def opened(bench: Workbench, path: str, user: Any = LOCAL_USER, **parameters: str) -> AppTest:
+        monkeypatch.setattr(frame, "workbench", lambda: bench)
+        monkeypatch.setattr(frame, "visitor", lambda single_user: Visitor(user, "local"))
+        page = AppTest.from_file(str(ROOT / frame.HOME), default_timeout=30)
+        if path != frame.HOME:
+            page.switch_page(str(ROOT / path))
+        for name, value in parameters.items():
+            page.query_params[name] = value
+        return page.run()
+
+    return opened
 
 
 @dataclass

@@ -13,7 +13,15 @@ from tests.conftest import ROOT
 from ui import frame
 
 HOME = "streamlit_app.py"
-PAGES = [HOME, "pages/ask.py", "pages/library.py", "pages/search.py", "pages/system.py"]
+PAGES = [
+    HOME,
+    "pages/ask.py",
+    "pages/library.py",
+    "pages/search.py",
+    "pages/review.py",
+    "pages/memory.py",
+    "pages/system.py",
+]
 
 
 @pytest.fixture

@@ -106,11 +106,11 @@ def test_remembering_can_be_paused(readings):
 
 
 def test_readings_of_another_model_are_embedded_again_unless_they_changed_meanwhile(readings):
-    stale = readings.stale("newer", 10)
+    stale = readings.stale("newer", 8, 10)
     assert {one.title for one in stale} == {"论文 T"}
     readings.edit(LOCAL_USER, NEAR, "Changed.", towards(0.3), "m")
     readings.renew("newer", stale, np.array([towards(0.5, 8)] * 3))
-    assert len(readings.stale("newer", 10)) == 1
+    assert len(readings.stale("newer", 8, 10)) == 1
     found = readings.similar(LOCAL_USER, towards(1.0, 8), "newer", PAPER)
     assert [(one.reading.paper_id, round(one.score, 3)) for one in found] == [(FAR, 0.5)]
     papers, vectors = readings.vectors(LOCAL_USER, "newer")
@@ -166,5 +166,5 @@ def test_who_is_not_known_has_no_readings(readings, nobody):
         lambda: similar(readings, nobody),
         lambda: remember(readings, NEAR, user=nobody),
     ):
-        with pytest.raises(BadInput, match="whose"):
+        with pytest.raises(BadInput, match="who is asking"):
             call()

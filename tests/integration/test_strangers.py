@@ -110,6 +110,8 @@ CASES: dict[str, tuple[Any, Callable[[Any, UUID, Any], Any]]] = {
     "ReadingStore.votes": ({}, lambda o, u, x: o.votes(u)),
     "ReadingStore.clear_votes": (0, lambda o, u, x: o.clear_votes(u, x.paper)),
     "ReadingStore.vectors": ([], lambda o, u, x: o.vectors(u, MODEL)[0]),
+    "ReadingStore.waiting": (0, lambda o, u, x: o.waiting(u, "another", 512)),
+    "ReadingMemory.waiting": (0, lambda o, u, x: o.waiting(u)),
     "ReadingMemory.mark_read": (NotFound, lambda o, u, x: o.mark_read(u, x.paper)),
     "ReadingMemory.edit": (NotFound, lambda o, u, x: o.edit(u, x.paper, "Ha.")),
     "ReadingMemory.related": (NotFound, lambda o, u, x: o.related(u, x.paper)),
@@ -232,6 +234,7 @@ def owned(objects, bench: Workbench) -> SimpleNamespace:
     forgotten = readings.forget(OWNER, [unread])
     vector = bench.embedders[0].encode(["On 稀疏 attention"])[0]
     readings.remember(OWNER, NewReading(paper, "Sparse attention", "It says so.", vector, MODEL))
+    readings.remember(OWNER, NewReading(uuid4(), "Waiting", "It waits.", VECTOR, "older"))
     readings.vote(OWNER, paper, paper, 1)
     readings.pause(OWNER, True)
     review = objects["ReviewStore"].add(OWNER, "A topic", {})

@@ -4,6 +4,7 @@ import tomllib
 
 import pytest
 
+from core.memory.transfer import MOST_BYTES
 from tests.conftest import ROOT
 
 READABLE = 4.5
@@ -52,3 +53,9 @@ def test_texts_can_be_read(name, text, ground):
 @pytest.mark.parametrize("name", ["light", "dark"])
 def test_a_filled_button_can_be_read(name):
     assert contrast(theme(name)["primaryColor"], "#ffffff") >= READABLE
+
+
+def test_the_chinese_page_names_the_size_that_a_file_of_readings_may_have():
+    rules = (ROOT / "ui" / "theme.zh.css").read_text().splitlines()
+    (rule,) = [rule for rule in rules if rule.startswith(".st-key-memory-hands")]
+    assert f"最大 {MOST_BYTES // 10**6} MB" in rule
