@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui import evidence, history, review, reviewed
-from ui.frame import page, parameter_id
+from ui.frame import page
 from ui.language import _
 from ui.papers import queue
 
@@ -11,13 +11,12 @@ with page(_("Review")) as session:
     with st.sidebar:
         queue(session, brief=True)
     history.undo_bar(session)
-    number = parameter_id(review.ID)
-    if number is None:
+    row = review.opened(session)
+    if row is None:
         review.begin(session)
         st.subheader(_("Your reviews"), anchor=False)
-        review.listed(session, session.bench.reviews.reviews(session.user))
+        review.listed(session)
     else:
-        row = session.bench.reviews.review(session.user, number)
         opened = evidence.current([reviewed.as_turn(row)]) if row.document else None
         beside = st.columns([6, 5], gap="medium") if opened else None
         with beside[0] if beside else st.container(key="review-alone"):
@@ -30,6 +29,7 @@ with page(_("Review")) as session:
                 review.choosing(session, row)
             elif row.document:
                 reviewed.show(session, row)
+            review.try_again(session, row)
             if row.papers and not row.working and row.state != "choosing":
                 with st.expander(_("Choose other papers"), icon=":material/checklist:"):
                     review.choosing(session, row, again=True)

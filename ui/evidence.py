@@ -28,6 +28,8 @@ PAPER, PAGE = "paper", "page"
 HEIGHT = 720
 SHOWN = 30
 """Places listed; all of them are marked on their pages."""
+REVIEWED = "review"
+"""The intent of what is no turn but a review: its page has no box for a question."""
 NAMED = 12
 """Citations of an answer that all have a button in the pane."""
 SHORT = 24
@@ -84,7 +86,7 @@ def show_citation(
 
 
 def _head(session: Session, turn: TurnRow, citation: Mapping[str, Any], shown: Shown) -> None:
-    title = citation["title"] or _("Untitled")
+    title = _named(citation, shown)
     if citation.get("url"):
         st.markdown(f":material/public: {web_link(title, citation['url'])}")
         where = _("cited: not in your library")
@@ -100,9 +102,9 @@ def _head(session: Session, turn: TurnRow, citation: Mapping[str, Any], shown: S
         where = _("cited: page {page}").format(page=citation["page"])
     section = f" · {plain(citation['section'])}" if citation["section"] else ""
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="cites"):
-        for other in _neighbours(turn, citation):
+        for other in _neighbours(turn, citation, shown):
             st.button(
-                f"[{shown.get(other['n'], other['n'])}]",
+                _("page {page}").format(page=other["page"]) if shown else f"[{other['n']}]",
                 key=f"cite-{other['n']}",
                 type="primary" if other["n"] == citation["n"] else "tertiary",
                 on_click=open_citation,
@@ -112,12 +114,25 @@ def _head(session: Session, turn: TurnRow, citation: Mapping[str, Any], shown: S
         st.caption(f"{where}{section}", width="stretch")
 
 
-def _neighbours(turn: TurnRow, citation: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the citations to go on to: all of them, or where they are many those of this page."""
-    if len(turn.citations) <= NAMED:
-        return list(turn.citations)
+def _named(citation: Mapping[str, Any], shown: Shown) -> str:
+    title = citation["title"] or _("Untitled")
+    number = shown.get(citation["n"])
+    return f"[{number}] {title}" if number else title
+
+
+def _neighbours(turn: TurnRow, citation: Mapping[str, Any], shown: Shown) -> list[dict[str, Any]]:
+    """Return the citations to go on to: all of them, or where they are many those of this page.
+
+    Where a number is that of a paper, all passages of it: none where there is but this one.
+    """
+    every = list(turn.citations)
+    if shown:
+        every = [other for other in every if other["file"] == citation["file"]]
+        every.sort(key=lambda other: other["page"])
+    if len(every) <= NAMED:
+        return [] if shown and len(every) == 1 else every
     place = citation["file"], citation["page"]
-    return [other for other in turn.citations if (other["file"], other["page"]) == place]
+    return [other for other in every if (other["file"], other["page"]) == place]
 
 
 def _page_of_citation(
@@ -208,7 +223,7 @@ def _obey(opened: str, paper: Selected, turn: TurnRow | None, event: PageEvent) 
         open_citation(turn.id, event.number)
     elif event.kind == "quote":
         state().selected = replace(paper, text=event.text)
-        if turn is None:
+        if turn is None or turn.intent == REVIEWED:
             state().scope, state().scope_of = (paper.paper_id,), ""
             go(ASK)
     elif event.kind == "close":

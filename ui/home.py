@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.types import PaperRow
 from ui.conversation import first_questions
-from ui.frame import LIBRARY, SEARCH, Session, link
+from ui.frame import LIBRARY, REVIEW, SEARCH, Session, link
 from ui.history import recent
 from ui.language import _
 from ui.papers import about, being_read, sample_button, title_of
@@ -30,6 +30,7 @@ def welcome(session: Session) -> None:
             sample_button(session)
         link(session, LIBRARY, _("Add your own papers"), icon=":material/upload_file:")
         link(session, SEARCH, _("Search for papers"), icon=":material/travel_explore:")
+        link(session, REVIEW, _("Write a literature review"), icon=":material/history_edu:")
     if session.bench.chat is None:
         st.caption(
             _(
@@ -52,6 +53,7 @@ def desk(session: Session, papers: list[PaperRow]) -> None:
     with right:
         st.subheader(_("Papers"), anchor=False)
         link(session, LIBRARY, _("All papers, and add more"), icon=":material/library_books:")
+        link(session, REVIEW, _("Write a literature review"), icon=":material/history_edu:")
         for row in papers[:RECENT]:
             with st.container(gap=None):
                 link(

@@ -10,16 +10,20 @@ import streamlit as st
 from pydantic import ValidationError
 
 from core.db.reviews import ReviewPaper, ReviewRow
+from core.errors import NotFound
 from core.review.request import MOST_PAPERS, ReviewRequest
 from core.tools.arxiv_search import FIRST_YEAR, LAST_YEAR
-from ui.frame import REVIEW, Session, callback, fragment, go, link
+from ui.evidence import NUMBER, TURN
+from ui.frame import REVIEW, Session, callback, fragment, go, link, parameter_id
 from ui.language import _, ngettext, translated
 from ui.safe import plain
+from ui.searchform import CATEGORIES
 from ui.state import Removal, state, tick, ticked
 
 ID, TOPIC = "review", "topic"
 """Parameters of the address: which review is open, and the topic of a new one."""
 POLL_SECONDS = 1.0
+LIST_SECONDS = 3.0
 LISTED = 10
 EXAMPLES = (
     "retrieval-augmented generation for scientific papers",
@@ -33,6 +37,22 @@ ICONS = {
     "done": ":material/check:",
     "failed": ":material/error:",
 }
+
+
+def opened(session: Session) -> ReviewRow | None:
+    """Return the review that the page's address names; says so when it is not there."""
+    if not st.query_params.get(ID):
+        return None
+    number = parameter_id(ID)
+    try:
+        if number is not None:
+            return session.bench.reviews.review(session.user, number)
+    except NotFound:
+        pass  # another's, or removed: both are said alike
+    for name in (ID, TURN, NUMBER):
+        st.query_params.pop(name, None)
+    st.info(_("There is no such review."))
+    return None
 
 
 def begin(session: Session) -> None:
@@ -71,6 +91,13 @@ def begin(session: Session) -> None:
             year = partial(st.number_input, min_value=FIRST_YEAR, max_value=LAST_YEAR, value=None)
             year(_("From year"), key="review-from", width=140)
             year(_("To year"), key="review-to", width=140)
+        st.multiselect(
+            _("Categories (arXiv only; any of them)"),
+            CATEGORIES,
+            key="review-categories",
+            placeholder=_("any; choose or type one"),
+            accept_new_options=True,
+        )
         st.form_submit_button(
             _("Find papers"),
             type="primary",
@@ -87,6 +114,7 @@ def _take_example(key: str, example: str) -> None:
 @callback
 def _start(session: Session) -> None:
     given = st.session_state
+    categories = [name.strip() for name in given["review-categories"] if name.strip()]
     try:
         request = ReviewRequest(
             topic=(given["review-topic"] or "").strip(),
@@ -94,6 +122,7 @@ def _start(session: Session) -> None:
             top=int(given["review-top"]),
             year_from=given["review-from"],
             year_to=given["review-to"],
+            categories=tuple(categories) if given["review-source"] != "library" else (),
         )
     except ValidationError as error:
         state().problem = _why(error)
@@ -108,8 +137,20 @@ def _why(error: ValidationError) -> str:
     return _("The years are the wrong way round.")
 
 
-def listed(session: Session, rows: Sequence[ReviewRow]) -> None:
-    """Draw the reviews there are, the latest first."""
+def listed(session: Session) -> None:
+    """Draw the reviews there are, the latest first; again while any is worked on."""
+    working = any(row.working for row in session.bench.reviews.reviews(session.user))
+
+    def draw() -> None:
+        rows = session.bench.reviews.reviews(session.user)
+        if working and not any(row.working for row in rows):
+            st.rerun()
+        _list(session, rows)
+
+    fragment(draw, LIST_SECONDS if working else None)
+
+
+def _list(session: Session, rows: Sequence[ReviewRow]) -> None:
     if not rows:
         st.caption(_("There are no reviews yet."))
     with st.container(gap=None, key="reviews"):
@@ -265,6 +306,18 @@ def got_words() -> dict[str, str]:
     }
 
 
+def try_again(session: Session, row: ReviewRow) -> None:
+    """Offer to read what could not be read, and to write a finished review anew with it."""
+    if row.state == "finished" and any(paper.state == "failed" for paper in row.chosen):
+        st.button(
+            _("Try the papers that failed again"),
+            key="try-failed",
+            icon=":material/refresh:",
+            on_click=_act,
+            args=(session.bench.review_runs.resume, session, row.id),
+        )
+
+
 def broken(session: Session, row: ReviewRow) -> None:
     """Say why a review is not finished, and offer to go on."""
     if row.state == "failed" and row.error:
@@ -272,6 +325,13 @@ def broken(session: Session, row: ReviewRow) -> None:
         st.error(plain(said), icon=":material/error:")
     elif row.state == "stopped":
         st.info(_("Stopped. What was read is kept."), icon=":material/stop:")
+    if row.chosen and any(paper.state == "done" for paper in row.chosen):
+        done = sum(paper.state == "done" for paper in row.chosen)
+        kept = _("{done} of {total} papers are read; they are not fetched again.")
+        st.caption(kept.format(done=done, total=len(row.chosen)))
+    for paper in row.chosen:
+        if paper.state == "failed":
+            st.markdown(_line(paper))
     st.button(
         _("Go on"),
         key="go-on",
@@ -305,12 +365,13 @@ def choosing(session: Session, row: ReviewRow, *, again: bool = False) -> None:
         selection_mode="multi-row",
         on_select=partial(_ticked, session, row, key),
         column_config={
-            "title": st.column_config.TextColumn(_("Title"), width=420),
-            "authors": st.column_config.TextColumn(_("Authors"), width=160),
+            "title": st.column_config.TextColumn(_("Title"), width=330),
+            "authors": st.column_config.TextColumn(_("Authors"), width=130),
             "year": st.column_config.NumberColumn(_("Year"), format="%d", width=60),
-            "embedding": st.column_config.NumberColumn(_("By meaning"), format="%.2f"),
-            "tfidf": st.column_config.NumberColumn(_("By words"), format="%.2f"),
-            "where": st.column_config.TextColumn(_("In your library"), width=120),
+            "combined": st.column_config.NumberColumn(_("Together"), format="%.2f", width=80),
+            "embedding": st.column_config.NumberColumn(_("By meaning"), format="%.2f", width=90),
+            "tfidf": st.column_config.NumberColumn(_("By words"), format="%.2f", width=80),
+            "where": st.column_config.TextColumn(_("In your library"), width=110),
         },
     )
     chosen = _positions(row, key)
@@ -339,6 +400,7 @@ def _candidate(paper: ReviewPaper, owned: set[str]) -> dict[str, Any]:
         "title": found["title"],
         "authors": ", ".join(found["authors"][:3]) + (" …" if len(found["authors"]) > 3 else ""),
         "year": found["year"],
+        "combined": relevance.get("combined"),
         "embedding": relevance.get("embedding"),
         "tfidf": relevance.get("tfidf"),
         "where": _("yes") if here else "",

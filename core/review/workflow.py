@@ -285,7 +285,8 @@ def _guarded(review: str, work: Work[Value]) -> Value | None:
     """Do the work of a step; what goes wrong ends the review, and is told on its page."""
     parts = desk.laid()
     owned = parts.reviews.owner(UUID(review))
-    if owned is None:
+    if owned is None:  # removed: should it be had back, it is one that was stopped
+        parts.reviews.end(UUID(review), "stopped")
         return None
     owner, row = owned
     try:

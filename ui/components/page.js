@@ -134,7 +134,7 @@ class PageView {
   }
 
   tag(mark) {
-    const label = fill(this.data.labels.citation, { n: mark.n })
+    const label = fill(this.data.labels.citation, { n: mark.shown ?? mark.n })
     return tagNode(mark, label, (n) => this.trigger("cite", n))
   }
 
