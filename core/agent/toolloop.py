@@ -188,7 +188,7 @@ class Loop(AgentMiddleware[Any, Any]):
         if self._called >= limits.steps:
             return say("{count:d} calls of tools", count=limits.steps)
         if self._stop.is_set() or time.monotonic() - self._began >= limits.seconds:
-            return say("{seconds:g} s", seconds=limits.seconds)
+            return say("{seconds:g} seconds", seconds=limits.seconds)
         if spent.prompt_tokens + spent.completion_tokens >= limits.tokens:
             return say("{count:d} tokens", count=limits.tokens)
         return ""
@@ -344,7 +344,7 @@ def _came_of(envelope: Envelope) -> str:
         return say("{count:d} passages, {papers:d} papers", count=count, papers=papers)
     if "papers" in data:
         total = max(data["total"], len(data["papers"]))
-        return say("{count:d} of {total:d} papers", count=len(data["papers"]), total=total)
+        return say("{count:d} papers of {total:d}", count=len(data["papers"]), total=total)
     if "sections" in data:
         return say("{count:d} sections ({got})", count=len(data["sections"]), got=data["got"])
     if "fields" in data:
