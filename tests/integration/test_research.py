@@ -174,7 +174,7 @@ def test_every_call_is_a_step_with_arguments_and_result(lab):
     assert [step["title"] for step in started] == ["Search the library", "Search for papers"]
     assert started[0]["arguments"].startswith("query: How are the scores")
     done = calls(asked)
-    assert [step["detail"] for step in done] == ["4 passages, 1 papers", "2 of 2 papers"]
+    assert [step["detail"] for step in done] == ["4 passages, 1 papers", "2 papers of 2"]
     assert [step["state"] for step in done] == ["done", "done"]
     nodes = [step["node"] for step in asked.of_kind("step_finished")]
     assert nodes == ["route", "rewrite", "research.1", "research.2", "research", "verify"]
@@ -405,7 +405,7 @@ def test_time_is_up_while_the_model_is_silent(lab):
     began = time.monotonic()
     asked = lab.ask(ASK_ARXIV, slow, ANSWER, RESEARCH_SECONDS=1.0)
     assert time.monotonic() - began < 8
-    assert calls(asked)[-1]["detail"] == "1 s"
+    assert calls(asked)[-1]["detail"] == "1 seconds"
     assert asked.result["mode"] == "llm"
 
 
