@@ -1,6 +1,7 @@
 """The evals by name, as `python -m core eval NAME` runs them. Nothing touches the user's library."""
 
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from core.agent.state import Exchange, TurnRequest
 from core.config import Settings
 from core.errors import BadInput, LecternError
 from core.evals import (
+    citations,
     claims,
     compression,
     deep_read,
@@ -42,6 +44,7 @@ from core.evals.scripted import scripted
 from core.evals.sets import shared_sets
 from core.models.chat import chat_model
 from core.models.embed import load_embedders
+from core.review.request import ReviewRequest
 from core.tools.catalogue import summarize_paper
 from core.tools.fulltext import sections
 from core.types import LOCAL_USER, Citation, Hit, Scope
@@ -211,6 +214,47 @@ def _compression(settings: Settings, data: Path | None, papers: Path | None) -> 
         return compression.run(data or papers or _shared_sets(), read)
 
 
+def _citations(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
+    paths = sorted((papers or SAMPLES).glob("*.pdf"))
+    model = citations.Hostile()
+    with scripted() as servers, _scratch(settings) as bench:
+        servers.answers = model.answers
+        for path in paths:
+            _add(bench, path)
+        ways = [{"llm_base_url": "", "llm_model": ""}]
+        ways.append({"llm_base_url": f"{servers.url}/v1", "llm_model": "scripted"})
+        keys = {"llm_api_key": SecretStr("scripted"), "cohere_api_key": SecretStr("")}
+        shared = {"database_url": bench.database_url, "llm_timeout": 30.0, **keys}
+
+        def written(way: dict[str, Any], topic: str) -> dict[str, Any]:
+            own = bench.settings.model_copy(update=shared | way)
+            with Workbench(own) as writer:
+                return _reviewed(writer, topic)
+
+        return citations.run(
+            lambda topic: written(ways[0], topic),
+            lambda topic: written(ways[1], topic),
+            lambda: model.distorted,
+            bench.embedders[0],
+        )
+
+
+def _reviewed(bench: Workbench, topic: str) -> dict[str, Any]:
+    """Return a review on a topic made of the library.
+
+    Raises:
+        LecternError: it could not be written.
+    """
+    request = ReviewRequest(topic=topic, source="library", confirm=False)
+    number = bench.review_runs.start(LOCAL_USER, request)
+    while (row := bench.reviews.review(LOCAL_USER, number)).working:
+        time.sleep(0.1)
+    if row.document is None:
+        error = row.error or {"message": say("It was stopped.")}
+        raise LecternError(error["message"], hint=error.get("hint", ""))
+    return row.document
+
+
 def _recovery(settings: Settings, data: Path | None, papers: Path | None) -> dict[str, Any]:
     scenes: dict[str, Workbench] = {}
     with scripted() as servers, _scratch(settings) as bench, ExitStack() as open_:
@@ -251,6 +295,7 @@ def _watched(bench: Workbench, stop: bool) -> recovery.Outcome:
 
 
 EVALS: dict[str, Callable[[Settings, Path | None, Path | None], dict[str, Any]]] = {
+    "citations": _citations,
     "claims": _claims,
     "compression": _compression,
     "retrieval": _retrieval,

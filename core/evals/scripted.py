@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -50,12 +50,16 @@ EMPTY = Page(FEED.format(total=0, entries=""))
 
 @dataclass
 class Servers:
-    """The script: what comes next, the last for good; and how often the model was asked."""
+    """The script: what comes next, the last for good; and how often the model was asked.
+
+    `answers` makes the model's text from the request instead.
+    """
 
     url: str = ""
     says: deque[Say] = field(default_factory=deque)
     pages: deque[Page] = field(default_factory=deque)
     asked: int = 0
+    answers: Callable[[dict[str, Any]], str] | None = None
 
     def script(self, says: Sequence[Say], pages: Sequence[Page]) -> None:
         """Begin anew."""
@@ -93,9 +97,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Answer as the model, as a stream."""
-        self.rfile.read(int(self.headers["Content-Length"]))
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.script.asked += 1
-        say = _next(self.script.says)
+        answers = self.script.answers
+        say = Say(answers(body)) if answers else _next(self.script.says)
         time.sleep(say.wait)
         if say.status != 200:
             self._send(say.status, '{"error": {"message": "scripted"}}', {"Retry-After": "0"})

@@ -8,6 +8,7 @@ without it put work into DBOS's queues and wait for the lock.
 import logging
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
 
 from dbos import DBOS, DBOSClient, DBOSConfig, error
@@ -41,6 +42,12 @@ _TRY = select(func.pg_try_advisory_lock(LOCK))
 """True also for whoever has it already: asked again and again, it tells whether one still has it."""
 _in_process = threading.Lock()
 """Held while DBOS lives in this process."""
+
+
+def _apart(act: Callable[[], None]) -> None:
+    """Do something in a thread of its own: DBOS refuses where an event loop runs."""
+    with ThreadPoolExecutor(1, thread_name_prefix="review-launch") as pool:
+        pool.submit(act).result()
 
 
 class ReviewRuns:
@@ -119,7 +126,7 @@ class ReviewRuns:
         self._client.destroy()
 
     def _enqueue(self, name: str, review_id: UUID, run: int, what: str) -> None:
-        try:
+        def enqueue() -> None:
             self._client.enqueue(
                 {
                     "workflow_name": name,
@@ -129,6 +136,9 @@ class ReviewRuns:
                 str(review_id),
                 run,
             )
+
+        try:
+            _apart(enqueue)
         except (SQLAlchemyError, error.DBOSException) as failure:
             refused = Unavailable(
                 say("The work on this review could not be begun."),
@@ -160,11 +170,13 @@ class ReviewRuns:
                 _in_process.release()
                 return
             try:
-                self._launch()
-            except (SQLAlchemyError, error.DBOSException) as failure:
+                _apart(self._launch)
+            except BaseException as failure:
                 DBOS.destroy()
                 claim.close()
                 _in_process.release()
+                if not isinstance(failure, (SQLAlchemyError, error.DBOSException)):
+                    raise
                 raise Unavailable(
                     say("Reviews cannot be worked on: their queue could not be set up."),
                     hint=say("The database user must be allowed to create the schema “dbos”."),

@@ -53,7 +53,10 @@ class Writer:
 
     def check(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return the draft with citations for statements that had none but are borne out."""
-        written = cite_the_uncited(Written.from_json(data), self._sources().papers, self._context)
+        written = Written.from_json(data)
+        if written.mode == "extractive":  # each sentence came with its passage
+            return data
+        written = cite_the_uncited(written, self._sources().papers, self._context)
         self._stop_here()
         return written.to_json()
 

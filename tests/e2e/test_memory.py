@@ -31,6 +31,7 @@ def open_paper(page: Page, app: str, title: str) -> None:
     page.get_by_role("textbox", name="Search titles, authors and abstracts").fill(title)
     page.keyboard.press("Enter")
     expect(page.get_by_text("1 paper", exact=True)).to_be_visible()
+    expect(page.get_by_test_id("stDataFrame")).to_have_count(1)  # the one before is gone
     page.get_by_test_id("stDataFrame").click(position={"x": 16, "y": 52})
     expect(page.get_by_role("button", name="Ask about it")).to_be_visible()
 

@@ -13,6 +13,8 @@ from tests.fixtures.reviewed import serve
 TOPIC = "rank fusion and memory of reading agents"
 VERIFIED = re.compile(r"verified \d+ of \d+ sentences")
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def arxiv():

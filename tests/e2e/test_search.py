@@ -71,7 +71,7 @@ def test_a_chinese_topic_finds_english_papers_and_one_comes_into_the_library(app
     by_words = titles(page)
     tools.get_by_role("radio", name="By meaning").click()
     page.wait_for_url(re.compile("order=meaning"))
-    first_is(page, "Metasearch")
+    first_is(page, "Rank fusion with")
     assert sorted(titles(page)) == sorted(by_words) == sorted(together)
     assert titles(page) != by_words
     tools.get_by_role("radio", name="Side by side").click()

@@ -1,5 +1,6 @@
 """A review from search to checked text: real database, real embeddings, arXiv on loopback."""
 
+import asyncio
 import json
 import os
 import re
@@ -534,3 +535,13 @@ def test_a_full_disk_fails_the_papers_with_the_reason(review_bench, arxiv):
     row = written(bench, top=2)
     assert row.state == "failed"
     assert all(paper.error["message"] for paper in row.chosen)
+
+
+async def _begun_in_a_loop(bench):
+    return bench.review_runs.start(LOCAL_USER, ReviewRequest(topic=TOPIC, top=1))
+
+
+def test_where_an_event_loop_runs_reviews_run_too(review_bench):
+    bench = review_bench()
+    number = asyncio.run(_begun_in_a_loop(bench))
+    assert wait(bench, number).state == "choosing"

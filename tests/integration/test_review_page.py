@@ -13,6 +13,8 @@ from tests.integration.test_review import TOPIC, wait
 
 PAGE = "pages/review.py"
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def arxiv(monkeypatch):
