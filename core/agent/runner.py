@@ -232,7 +232,7 @@ class Runner:
             ending = _ending(state, turn.cancelled.is_set())
         except LecternError as error:
             ending = TurnFailed(error.code, error.message, error.hint)
-        except Exception:
+        except Exception:  # the last boundary of the turn's thread: the reader is told
             if self._closing:
                 log.warning("a turn was cut short by the end of the program", exc_info=True)
                 return  # it is stored as running without a runner: the next start marks it stopped

@@ -6,7 +6,18 @@ from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 from uuid import UUID, uuid4
 
-from sqlalchemy import ColumnElement, Engine, Row, and_, delete, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Row,
+    and_,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from core.db.orm import ReviewPaperTable, ReviewTable
 from core.db.text import storable, storable_json
@@ -142,13 +153,7 @@ class ReviewStore:
             BadInput: it is being worked on, or no paper is left.
         """
         with self._engine.begin() as connection:
-            state = connection.scalar(
-                select(ReviewTable.state).where(_own(user_id, review_id)).with_for_update()
-            )
-            if state is None:
-                raise _unknown()
-            if state in WORKING:
-                raise BadInput(say("This review is being worked on."), code="REVIEW_BUSY")
+            _take_idle(connection, user_id, review_id)
             of_it = ReviewPaperTable.review_id == review_id
             chosen = ReviewPaperTable.position.in_(positions)
             connection.execute(update(ReviewPaperTable).where(of_it).values(chosen=chosen))
@@ -187,13 +192,7 @@ class ReviewStore:
             BadInput: it is being worked on.
         """
         with self._engine.begin() as connection:
-            state = connection.scalar(
-                select(ReviewTable.state).where(_own(user_id, review_id)).with_for_update()
-            )
-            if state is None:
-                raise _unknown()
-            if state in WORKING:
-                raise BadInput(say("This review is being worked on."), code="REVIEW_BUSY")
+            _take_idle(connection, user_id, review_id)
             run = connection.scalar(
                 update(ReviewTable)
                 .where(ReviewTable.id == review_id)
@@ -349,6 +348,22 @@ class ReviewStore:
             values["document"] = storable_json(dict(document))
         with self._engine.begin() as connection:
             connection.execute(_touched(review_id).values(**values))
+
+
+def _take_idle(connection: Connection, user_id: UUID, review_id: UUID) -> None:
+    """Hold a review's row until the transaction ends.
+
+    Raises:
+        NotFound: the user has no such review.
+        BadInput: REVIEW_BUSY, it is being worked on.
+    """
+    state = connection.scalar(
+        select(ReviewTable.state).where(_own(user_id, review_id)).with_for_update()
+    )
+    if state is None:
+        raise _unknown()
+    if state in WORKING:
+        raise BadInput(say("This review is being worked on."), code="REVIEW_BUSY")
 
 
 def _touched(review_id: UUID) -> Any:

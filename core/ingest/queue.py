@@ -190,7 +190,7 @@ class AddQueue:
         except LecternError as error:
             locked = error.code in _PASSWORD_CODES and isinstance(what, Path)
             self._change(entry.id, state="failed", locked=locked, **error.to_json())
-        except Exception:
+        except Exception:  # the thread must live for the files behind this one
             log.exception("adding a file broke")
             message = say("Lectern made a mistake reading this file; nothing of it was stored.")
             self._change(entry.id, state="failed", message=message, hint=say("See the log."))
